@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
-    """Return the content of a file for the index. `format` is the format in its Role, and `owner`
-    its agent. Of a note, only the links to blocks are read, because no search follows others."""
+    """Return the content of a file for the index. `format` is the format in the file's Role, and
+    `owner` is the agent that the file belongs to. Of the links in a plain note, only those to
+    blocks are read, because a search follows no others."""
     name = path.rpartition("/")[2].rpartition(".")[0]
     if format in ("note", "agent"):
         from brain.formats import links, note_md

@@ -1,11 +1,11 @@
 """Read brain.yaml, and edit one setting without changing other lines.
 
 Keys are flat camelCase. The keys of a nested `memory:` block count as top-level keys. An unknown
-key is a warning with the most similar known name. A value of the wrong type raises BadConfig with
-its line, because a setting such as `exclude` must not be ignored silently.
+key causes a warning, which names the most similar known key. A value of the wrong type raises
+BadConfig with its line, because a setting such as `exclude` must not be ignored silently.
 
-An edit keeps comments, blank lines, the order and the newlines. Its result is parsed before it is
-returned. If any other setting differs, the edit is refused.
+An edit keeps comments, blank lines, the order and the newlines. The edited text is parsed before it
+is returned. If a setting other than the edited one differs, the edit is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def parse(text: str) -> tuple[Config, list[Problem]]:
     set_lines = [line for line in text.split("\n") if line.strip() and line.lstrip()[0] != "#"]
     if not set_lines:
         return config.DEFAULTS, []
-    # most vaults set nothing but their id, and PyYAML takes long to load
+    # most vaults set only their id; this avoids PyYAML, which takes long to load
     if len(set_lines) == 1 and (id := re.fullmatch(r"vaultId: (v-[0-9a-z]+)", set_lines[0])):
         return config.DEFAULTS._replace(vaultId=id[1]), []
     values: dict[str, Any] = {}
@@ -64,8 +64,8 @@ def parse(text: str) -> tuple[Config, list[Problem]]:
 
 
 def _compose(text: str) -> Any:
-    """Return the node of the mapping; None if the text is empty. Raise BadConfig if it is not
-    YAML."""
+    """Return the YAML node of the settings; None if the text has no settings. Raise BadConfig if
+    the text is not a YAML mapping."""
     import yaml
 
     from brain.formats.frontmatter import MAX_DEPTH, bracket_depth
@@ -91,7 +91,7 @@ def _compose(text: str) -> Any:
 
 
 def _pairs(root: Any) -> list[tuple[Any, Any]]:
-    """Return the nodes (key, value) of each setting, including those of a block `memory:`."""
+    """Return the nodes (key, value) of each setting, including settings in a `memory:` block."""
     found: list[tuple[Any, Any]] = []
     for key, node in root.value if root else ():
         found += node.value if _is_block(key, node) else [(key, node)]
@@ -99,7 +99,7 @@ def _pairs(root: Any) -> list[tuple[Any, Any]]:
 
 
 def _is_block(key: Any, node: Any) -> bool:
-    """Return True for the block `memory:`, False for the setting with that name."""
+    """Return True for a block `memory:` of settings, False for the setting `memory: true`."""
     return bool(key.value == "memory" and node.id == "mapping")
 
 
@@ -112,7 +112,7 @@ def _not_yaml(text: str, error: Any) -> BadConfig:
     if reason := getattr(error, "reason", None):  # a character that YAML forbids
         problem, line = reason, text.count("\n", 0, error.position)
     else:
-        # YAML reports an incomplete line at the next line
+        # PyYAML reports a line without a colon as an error in the next line
         is_incomplete = "simple key" in (error.context or "")
         problem, line = (
             error.problem,
@@ -144,7 +144,8 @@ def _checked_value(key: str, node: Any, line: int) -> Any:
 
 
 def _mapping_value(key: str, node: Any) -> tuple[str, ...]:
-    """Return a mapping as a tuple of `name=value`. Raise ValueError if a value is not plain."""
+    """Return a mapping as a tuple of texts `name=value`. Raise ValueError if a value is not plain,
+    and BadConfig if it does not fit."""
     words = []
     for name, value in node.value:
         words.append(f"{_word(name)}={_word(value)}")
@@ -162,7 +163,8 @@ def _invalid_value(key: str, node: Any, line: int, must: str) -> BadConfig:
 
 
 def _convert(node: Any, wanted: Any) -> Any:
-    """Return the value of a node. Raise ValueError or KeyError if it has the wrong type."""
+    """Return the value of a node in the type of `wanted`. Raise ValueError or KeyError if the node
+    has another type."""
     if isinstance(wanted, tuple):
         return tuple(map(_word, [node] if isinstance(node.value, str) else node.value))
     word = _word(node)
@@ -180,7 +182,7 @@ def _convert(node: Any, wanted: Any) -> Any:
 
 def _word(node: Any) -> str:
     """Return the text of a plain value. Raise ValueError for a list or a block."""
-    value = getattr(node, "value", None)  # a pair in a block is a tuple without `value`
+    value = getattr(node, "value", None)  # a mapping contains pairs, which have no `value`
     if not isinstance(value, str):
         raise ValueError
     return value
@@ -190,14 +192,13 @@ def _word(node: Any) -> str:
 
 
 class _Place(NamedTuple):
-    """The place of a setting in a text: offsets of the key, after the colon and of the end of the
-    value, the node of the value, and the line."""
+    """The place of a setting in a text. All but `node` and `line` are offsets."""
 
     key: int
-    colon: int
-    node: Any
-    end: int
-    line: int
+    after_colon: int
+    node: Any  # the YAML node of the value
+    end: int  # the end of the value
+    line: int  # the line of the key
 
 
 def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
@@ -224,7 +225,8 @@ def _apply(text: str, change: Configure) -> tuple[str, str, str]:
     """
     current, before = getattr(_parse(_split_bom(text)[1]), change.ref), lines_of(text, change.ref)
     is_removal = change.value is None
-    if not before if is_removal else current == change.value:
+    is_done = not before if is_removal else current == change.value
+    if is_done:
         return text, "already", before
     if current != change.expect:
         return text, "changed", before
@@ -237,9 +239,10 @@ def _apply(text: str, change: Configure) -> tuple[str, str, str]:
 
 
 def put(text: str, key: str, value: Any, lines: str = "") -> str:
-    """Return the text with this value, written as `lines` if they have the same value.
+    """Return the text with the setting `key` set to `value`.
 
-    Raise Refused, with the line, if the text cannot be edited safely.
+    If `lines` set the key to the same value, they are inserted as they are. Raise Refused, with the
+    line, if the text cannot be edited safely.
     """
     bom, text = _split_bom(text)
     place = _find(text, key)
@@ -261,7 +264,7 @@ def put(text: str, key: str, value: Any, lines: str = "") -> str:
 
 
 def remove(text: str, key: str) -> str:
-    """Return the text without a setting. Comments between the lines of a list are kept."""
+    """Return the text without a setting. Comments between the lines of the setting are kept."""
     bom, text = _split_bom(text)
     place = _find(text, key)
     if place is None:
@@ -287,7 +290,7 @@ def _split_bom(text: str) -> tuple[str, str]:
 
 
 def _first_valid(candidates: Sequence[str], expected: Config, place: _Place | None) -> str:
-    """Return the first text with the expected settings. Raise Refused if there is none."""
+    """Return the first candidate that has the expected settings. Raise Refused if none has them."""
     for new in candidates:
         try:
             if parse(new)[0] == expected:
@@ -321,12 +324,12 @@ def _find(text: str, key: str) -> _Place | None:
     if len(found) > 1:
         line = found[1][0].start_mark.line + 1
         raise Refused(f"{NAME} line {line} sets {key} a second time.", "Delete one of them.")
-    colon = text.index(":", name.end_mark.index) + 1
-    last = node  # a block ends where the next one begins, so use its last word
+    after_colon = text.index(":", name.end_mark.index) + 1
+    last = node  # PyYAML ends a block at the next key, so find the last word of the block
     while last.id != "scalar" and last.value and not last.flow_style:
         last = last.value[-1] if last.id == "sequence" else last.value[-1][1]
-    end = max(colon, len(text[: last.end_mark.index].rstrip()))
-    return _Place(name.start_mark.index, colon, node, end, name.start_mark.line + 1)
+    end = max(after_colon, len(text[: last.end_mark.index].rstrip()))
+    return _Place(name.start_mark.index, after_colon, node, end, name.start_mark.line + 1)
 
 
 def _refuse_unsupported(text: str, root: Any) -> None:
@@ -358,14 +361,14 @@ def _newline(text: str) -> str:
 
 
 def _with_value(text: str, place: _Place, value: str) -> str:
-    """Return the text with another value. A comment after it is kept."""
-    old = text[place.colon : place.end]
+    """Return the text with another value. A comment after the value is kept."""
+    old = text[place.after_colon : place.end]
     if "\n" in old and "#" in old:
         raise Refused(
             f"{NAME} line {place.line}: there may be a comment inside this value.",
             "Write it on one line, or edit it by hand.",
         )
-    return f"{text[: place.colon]} {value}{text[place.end :]}"
+    return f"{text[: place.after_colon]} {value}{text[place.end :]}"
 
 
 def _is_block_list(text: str, node: Any) -> bool:
@@ -373,18 +376,22 @@ def _is_block_list(text: str, node: Any) -> bool:
     if node.id != "sequence" or node.flow_style or not node.value:
         return False
     starts = [item.start_mark.index for item in node.value]
-    leads = [text[_line(text, at)[0] : at] for at in starts]
+    leads = [text[_line(text, start)[0] : start] for start in starts]
     return all(map(_ITEM.fullmatch, leads)) and all(
         item.id == "scalar" and item.start_mark.line == item.end_mark.line for item in node.value
     )
 
 
 def _with_list(text: str, items: list[Any], value: tuple[str, ...]) -> str:
-    """Change items in their lines, remove lines, or add items after the last one."""
+    """Return the text with the words of `value` as the items of a list.
+
+    The lines of removed items are removed, and new items are added after the last one. If the other
+    items are not in the order of `value`, the items are replaced in their lines.
+    """
     words = [item.value for item in items]
     is_kept = [word in value for word in words]
     if tuple(word for word, keep in zip(words, is_kept, strict=True) if keep) != value:
-        is_kept = [at < len(value) for at in range(len(words))]
+        is_kept = [index < len(value) for index in range(len(words))]
     new = iter(value)
     pairs = [(item, next(new) if keep else None) for item, keep in zip(items, is_kept, strict=True)]
     if added := list(new):  # in the style of the last item
@@ -408,7 +415,8 @@ def _quoted(word: str) -> str:
 
 
 def _with_line_after_comment(text: str, key: str, value: Any) -> str:
-    """Add the setting after the line `# key: …` that `brain init` writes."""
+    """Return the text with the setting after the line `# key: …` that `brain init` writes; '' if
+    the text does not have exactly one such line."""
     found = list(re.finditer(rf"(?m)^# {re.escape(key)}:.*\n", text))
     if len(found) != 1:
         return ""

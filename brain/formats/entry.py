@@ -1,8 +1,8 @@
 """One entry of a memory note: its parts, and edits of its words, links, tags, fields and id.
 
 `raw` is the text of an entry from its marker to the end of its last nested line, and `prefix` is
-the text before it on its line. An edit returns the new raw text, in which other parts do not
-differ. An edit that was made before returns the text unchanged.
+the text before the marker on the same line. An edit returns the new raw text. It changes no other
+part of the entry, and an edit that was made before changes nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from brain.formats.text import CLOCK, DAY, storable
 from brain.model import RELATIONS
 from brain.words import casefold
 
-# a line that starts a block directly after a line of text
+# a line that starts a block, even if no blank line separates it from the text above
 _NESTED_BLOCK = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
-# a first line that cannot have text, tags and an id
+# a first line that starts a block such as code or a table, so that no tags and id can follow it
 _BLOCK = re.compile(r"```|~~~|\$\$|<[/!?A-Za-z](?![\w.+-]*[:@])|\|")
 _LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|>")
 _DELIMITER = re.compile(r"(?=[ \t|:]*-)[ \t|:-]*+$")
@@ -30,7 +30,7 @@ _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)
 _BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
 _VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # one of several values of a field
 _DATE = re.compile(rf"{DAY}{CLOCK}(?:[:,]|(?=\s|$))")
-# the beginning of a line that could start a block; a backslash after the match prevents that
+# the beginning of a line that could start a block; a backslash after the match makes it plain text
 _BLOCK_START = re.compile(
     r"\d{1,9}(?=[.)](?:[ \t]|$))|(?=[-*+](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|>|\||<|```|~~~|\$\$"
     r"|[-=]+[ \t]*$|(?:[-*_][ \t]*){3,}$|\[[^\]\n]*\]:|={7}(?: |$))"
@@ -38,9 +38,9 @@ _BLOCK_START = re.compile(
 
 
 class Parts(NamedTuple):
-    """The parts of an entry: `raw[:begin]` is its marker, `begin` to `end` is its own text, and
-    `end` to `stop` is nested text. A comment may follow. In `masked`, code and comments are
-    blank."""
+    """The parts of an entry: `raw[:begin]` is its marker, `begin` to `end` is its own text, `end`
+    to `stop` is nested text, and `raw[stop:]` may be a comment. `masked` is `raw` with blanks in
+    place of code and comments."""
 
     raw: str
     masked: str
@@ -48,8 +48,8 @@ class Parts(NamedTuple):
     end: int
     stop: int
     is_item: bool
-    id: tuple[int, int] | None  # the span of ` ^id`, including the white space before it
-    name: str  # the id; '' if it has none
+    id_span: tuple[int, int] | None  # the span of ` ^id`, including the white space before it
+    id: str  # '' if the entry has none
 
     @property
     def own(self) -> str:
@@ -58,7 +58,7 @@ class Parts(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The links, tags and fields of a text, each as it is written."""
+    """The links, tags and fields of a text, each as it is written, such as `#tag`."""
 
     links: list[str]
     tags: list[str]
@@ -98,7 +98,7 @@ def _own_stop(kept: str, shown: str, stop: int) -> int:
 
 
 def _find_marks(masked: str, shown: str) -> Marks:
-    """Return the links, tags and fields of a text."""
+    """Return the links, tags and fields that are found in `masked`, as `shown` has them."""
     if not any(mark in masked for mark in "[(#"):
         return Marks([], [], [])
     spans, bare = links.split_fields(masked)
@@ -119,7 +119,8 @@ def _find_marks(masked: str, shown: str) -> Marks:
 
 class Style(NamedTuple):
     """The style of a note's entries: the marker, the indentation before it, the additional
-    indentation of nested lines, and the line ending. If `careful`, formulas are escaped."""
+    indentation of nested lines, and the line ending. If `careful`, `$$` is escaped in new texts, so
+    that it does not start a formula."""
 
     marker: str = "- "
     indent: str = ""
@@ -132,17 +133,18 @@ def new_entry(
     ref: str,
     text: str,
     tags: tuple[str, ...],
-    added: tuple[str, ...],
+    given_links: tuple[str, ...],
     fields: tuple[tuple[str, str], ...],
     style: Style,
 ) -> str:
-    """Return a new entry: prose, links, tags, fields and id, and its other lines nested below."""
+    """Return a new entry: a line with the first line of `text`, the links, tags, fields and id, and
+    below it the other lines of `text`, nested."""
     first, below = lines_of(text, style.careful)
     all_text = "\n".join((first, *below))
     existing = _find_marks(all_text, all_text)
     existing_tags = {casefold(tag) for tag in existing.tags}
     marks = [mark for mark in map(as_tag, tags) if casefold(mark) not in existing_tags]
-    new_links = [_escape(" ".join(link.split()), careful=False) for link in added]
+    new_links = [_escape(" ".join(link.split()), careful=False) for link in given_links]
     additions = [
         *(link for link in new_links if link and link not in all_text),
         *dict.fromkeys(marks),
@@ -155,7 +157,8 @@ def new_entry(
 
 
 def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
-    """Return the first line and the lines to nest below it. The first is '' if all are nested."""
+    """Return the first line of an entry, and the lines to nest below it. The first line is '' if
+    the text starts with a block such as a table, because the whole text is then nested."""
     text = storable(text).replace("\r\n", "\n").replace("\r", "\n")
     text = _escape(text, careful)
     lines = [line.rstrip(" \t") if line.strip() else "" for line in text.split("\n")]
@@ -177,8 +180,8 @@ def _without_blank_ends(lines: list[str]) -> list[str]:
 
 
 def nested(below: list[str], style: Style) -> str:
-    """Return the nested lines. A blank line precedes them unless they start a block, because text
-    directly after the first line would continue it after the id."""
+    """Return the lines of `below`, indented. A blank line precedes them unless they start a block.
+    Without the blank line, they would continue the paragraph of the first line."""
     first = next((number for number, line in enumerate(below) if line.strip()), len(below))
     lines = below[first:]
     if not lines:
@@ -190,8 +193,8 @@ def nested(below: list[str], style: Style) -> str:
 
 
 def _nested_indent(style: Style) -> str:
-    """Return the indentation of nested lines: the usual one of the note if Markdown reads it as
-    nested, else the width of the marker."""
+    """Return the indentation of nested lines: the note's usual indentation if Markdown reads lines
+    with it as nested, else the width of the marker."""
     width = len(style.marker.expandtabs(4)) if style.marker.strip() else 0
     nested = len((style.indent + style.nest).expandtabs(4)) - len(style.indent.expandtabs(4))
     if width <= nested < width + 4:
@@ -204,9 +207,8 @@ def _escape(text: str, careful: bool) -> str:
     `careful`, also escape each `$$` that could start or end a formula."""
     if careful:
         text = text.replace("$$", "$\\$").replace("$$", "$\\$")
-    while "%%" in text and (
-        comments := code_and_comments(text)[1]
-    ):  # each pass leaves at most half of them
+    # each pass leaves at most half of the comments
+    while "%%" in text and (comments := code_and_comments(text)[1]):
         cuts = [0, *(start + 1 for start, _ in comments), len(text)]
         text = "\\".join([text[start:stop] for start, stop in pairwise(cuts)])
     return text
@@ -235,11 +237,11 @@ def as_field(key: str, value: str) -> str:
 def with_id(entry: Parts, ref: str) -> str:
     """Return the entry with the id `^ref`, which replaces any other id."""
     raw = entry.raw
-    if entry.name == ref:
+    if entry.id == ref:
         return raw
-    if entry.id:
-        offset = raw.index("^", entry.id[0])
-        return raw[: offset + 1] + ref + raw[offset + 1 + len(entry.name) :]
+    if entry.id_span:
+        offset = raw.index("^", entry.id_span[0])
+        return raw[: offset + 1] + ref + raw[offset + 1 + len(entry.id) :]
     offset = _line_stop(entry)
     gap = "" if offset == 0 or raw[offset - 1].isspace() else " "
     return f"{raw[:offset]}{gap}^{ref}{raw[offset:]}"
@@ -258,7 +260,7 @@ def _line_stop(entry: Parts) -> int:
 
 
 def with_tags(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> str:
-    """Return the entry with tags added to its own text, and others removed from it."""
+    """Return the entry with the tags `add` in its own text and without the tags `remove`."""
     raw = entry.raw
     gone = {casefold(as_tag(tag)) for tag in remove} - {casefold(as_tag(tag)) for tag in add}
     found = links.tag_spans(links.split_fields(entry.own)[1])
@@ -266,10 +268,10 @@ def with_tags(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> st
     present = {casefold(raw[start:stop]) for start, stop in spans}
     new = [mark for mark in dict.fromkeys(map(as_tag, add)) if casefold(mark) not in present]
     if new:
-        at = _tag_place(entry, [s for s in spans if casefold(raw[s[0] : s[1]]) not in gone])
-        raw = _insert(raw, at, " ".join(new))
+        offset = _tag_place(entry, [s for s in spans if casefold(raw[s[0] : s[1]]) not in gone])
+        raw = _insert(raw, offset, " ".join(new))
         shift = len(raw) - len(entry.raw)
-        spans = [(s + shift, e + shift) if s >= at else (s, e) for s, e in spans]
+        spans = [(s + shift, e + shift) if s >= offset else (s, e) for s, e in spans]
     for start, stop in reversed(spans):
         if casefold(raw[start:stop]) in gone:
             raw = _without_word(raw, start, stop)
@@ -284,7 +286,8 @@ def _insert(raw: str, offset: int, words: str) -> str:
 
 
 def _without_word(raw: str, start: int, stop: int) -> str:
-    """Remove a word and one space next to it. At the end of a line, remove all spaces before it."""
+    """Remove a word and one space next to it. If the word ends a line, remove all spaces before
+    it."""
     if raw[stop : stop + 1] in ("", "\n", "\r") and raw[:start].rstrip(" \t")[-1:] not in (
         "",
         "\n",
@@ -298,8 +301,8 @@ def _without_word(raw: str, start: int, stop: int) -> str:
 
 
 def _tag_place(entry: Parts, spans: list[tuple[int, int]]) -> int:
-    """Return the offset for a new tag: after the last tag if only fields, links and the id follow
-    it, else before these fields."""
+    """Return the offset for a new tag: after the last tag if only links, fields and the id follow
+    that tag. Otherwise, it is before the fields at the end of the text, or at the end."""
     words_end = _words_stop(entry)
     tail = _tail_start(entry, words_end)
     if spans and spans[-1][1] >= tail:
@@ -313,11 +316,11 @@ def _words_stop(entry: Parts) -> int:
     """Return the offset for new words, which is before the id."""
     if entry.begin == entry.end:
         return len(entry.raw[: entry.begin].rstrip())
-    if not entry.id:
+    if not entry.id_span:
         return entry.end
-    offset = len(entry.raw[: entry.id[0]].rstrip(" \t"))
+    offset = len(entry.raw[: entry.id_span[0]].rstrip(" \t"))
     # if the id is alone on a line, additions go before it on that line
-    return entry.id[0] if entry.raw[offset - 1 : offset] == "\n" else offset
+    return entry.id_span[0] if entry.raw[offset - 1 : offset] == "\n" else offset
 
 
 def _tail_start(entry: Parts, stop: int) -> int:
@@ -335,8 +338,8 @@ def _tail_start(entry: Parts, stop: int) -> int:
 
 
 def with_field(entry: Parts, key: str, value: str, gone: bool) -> str:
-    """Return the entry with the field `[key:: value]`, or without it if `gone`. Other fields with
-    this key are kept."""
+    """Return the entry with the field `[key:: value]`, or without it if `gone`. Other values of the
+    same key are kept."""
     raw = entry.raw
     value = " ".join(value.split())
     for found in links.fields(entry.own):
@@ -370,7 +373,7 @@ def _leading_space(text: str) -> int:
 
 def with_text(entry: Parts, ref: str, text: str, style: Style, whole: bool = False) -> str:
     """Return the entry with a new text and the same id. Links, tags, fields, the date and nested
-    lines are kept unless the new text replaces them. A `whole` text replaces all of them."""
+    lines are kept unless the new text has others. If `whole`, only the new text remains."""
     first, below = lines_of(text, style.careful)
     if not first and not below:
         raise BadRequest("The entry has no words.", "To delete it, use `brain forget`.")
@@ -380,7 +383,7 @@ def with_text(entry: Parts, ref: str, text: str, style: Style, whole: bool = Fal
     if entry.is_item and box and (boxed := _BOX.search(marker)):
         marker = f"{marker[: boxed.start()]}{box.group().rstrip()} "
         first = first[box.end() :]
-    own = raw[entry.begin : entry.id[0] if entry.id else entry.end]
+    own = raw[entry.begin : entry.id_span[0] if entry.id_span else entry.end]
     date = _DATE.match(own)
     if date and not whole and not _DATE.match(first):
         first = f"{date.group()} {first}".rstrip()

@@ -40,8 +40,8 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 def split(text: str) -> tuple[str, int]:
-    """Return the YAML between the fences, and the offset of the body; ('', 0) without
-    properties."""
+    """Return the YAML between the `---` lines, and the offset of the body; ('', 0) if the text has
+    no properties."""
     opening = _OPEN.match(text)
     if not opening:
         return "", 0
@@ -60,12 +60,12 @@ def properties_of(text: str) -> tuple[dict[str, Any], int, list[Problem]]:
 
 
 def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the properties in a block, and the problems. Their lines are those of the note."""
+    """Return the properties in a block of YAML, and the problems, with their lines in the note."""
     plain = read_plain(block)
     if plain is not None:
         return plain, []
-    if why := refusal(block):
-        return {}, [Problem(1, "frontmatter", why)]
+    if reason := refusal(block):
+        return {}, [Problem(1, "frontmatter", reason)]
     return _read_yaml(block)
 
 
@@ -156,7 +156,7 @@ def bracket_depth(block: str) -> int:
 
 
 def _uses_aliases(block: str) -> bool:
-    """Return True if the YAML refers to another part of it by `*name`."""
+    """Return True if the YAML contains a reference `*name` to one of its parts."""
     import yaml
 
     try:
@@ -166,7 +166,7 @@ def _uses_aliases(block: str) -> bool:
 
 
 def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Read properties that are not plain lines. The lines of problems are those of the note."""
+    """Return properties that are not plain lines, and problems with their lines in the note."""
     import frontmatter
     import yaml
 
@@ -229,8 +229,8 @@ def _repeated_keys(node: Any) -> Iterator[Any]:
 
 
 def _line(block: str, mark: Any) -> int:
-    """Return the line in the note. YAML would also count U+2028 and similar characters as line
-    ends."""
+    """Return the line of a YAML mark in the note. YAML itself would also count U+2028 and similar
+    characters as line ends."""
     return block.count("\n", 0, mark.index) + 2  # the block begins on the second line
 
 
@@ -261,7 +261,7 @@ def title(properties: dict[str, Any]) -> str:
 
 
 def created(properties: dict[str, Any]) -> str | None:
-    """Return the first valid creation date in the properties, or None."""
+    """Return the first valid creation date in the properties; None if there is none."""
     for key in _CREATED_KEYS:
         value = properties.get(key)
         if isinstance(value, str) and (match := _DATE.match(value)) and is_time(match.group()):

@@ -1,7 +1,8 @@
 """Read JSON records with their spans in the file.
 
-The standard library decodes one value at a time. This module adds the spans. It makes sure that no
-file causes an exception or an endless loop, and that SQLite can store all strings.
+The standard library decodes one value at a time. This module adds the spans, limits the depth, and
+replaces the characters that SQLite cannot store. A `Reading` reports an invalid file as a problem
+and does not raise an exception.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from brain.formats.frontmatter import is_time
 from brain.formats.text import UNSAFE, decode, derived_id, storable
 from brain.model import Document, Entry, Problem
 
-MAX_DEPTH = 100  # orjson writes at most 254 levels; no real file needs half of them
+MAX_DEPTH = 100  # more than any real file needs, and less than the 254 levels that orjson writes
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _TIME = re.compile(
@@ -24,11 +25,11 @@ _TIME = re.compile(
 
 
 class JsonError(ValueError):
-    """An error in a JSON text, at the character `at`."""
+    """An error in a JSON text, at the character `offset`."""
 
-    def __init__(self, at: int, code: str, message: str) -> None:
+    def __init__(self, offset: int, code: str, message: str) -> None:
         super().__init__(message)
-        self.at, self.code, self.message = at, code, message
+        self.offset, self.code, self.message = offset, code, message
 
 
 class Repeated(dict[str, Any]):
@@ -64,18 +65,18 @@ def loads(text: str) -> Any:
     return value
 
 
-def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
-    """Yield each element of the array that starts at an offset, with its start and end."""
-    start = skip(text, at + 1)
+def elements(text: str, offset: int) -> Iterator[tuple[Any, int, int]]:
+    """Yield (value, start, end) of each element of the array that starts at an offset."""
+    start = skip(text, offset + 1)
     while text[start : start + 1] != "]":
         value, end = _value(text, start)
         yield value, start, end
         start = _next(text, end, "]")
 
 
-def members(text: str, at: int) -> Iterator[Member]:
+def members(text: str, offset: int) -> Iterator[Member]:
     """Yield each member of the object that starts at an offset, in order."""
-    key_start = skip(text, at + 1)
+    key_start = skip(text, offset + 1)
     while text[key_start : key_start + 1] != "}":
         key, colon = _value(text, key_start)
         colon = skip(text, colon)
@@ -87,46 +88,49 @@ def members(text: str, at: int) -> Iterator[Member]:
         key_start = _next(text, end, "}")
 
 
-def skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+def skip(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
 
 
 def _next(text: str, end: int, closing: str) -> int:
-    """Return the offset of the next element or of the closing bracket."""
-    at = skip(text, end)
-    if text[at : at + 1] == closing:
-        return at
-    start = skip(text, at + 1)
-    if text[at : at + 1] != "," or text[start : start + 1] == closing:
-        raise _invalid(at, f"expecting ',' and a value, or '{closing}'")
+    """Return the offset of the element after the one that ends at `end`, or of the closing
+    bracket."""
+    position = skip(text, end)
+    if text[position : position + 1] == closing:
+        return position
+    start = skip(text, position + 1)
+    if text[position : position + 1] != "," or text[start : start + 1] == closing:
+        raise _invalid(position, f"expecting ',' and a value, or '{closing}'")
     return start
 
 
-def _value(text: str, at: int) -> tuple[Any, int]:
+def _value(text: str, offset: int) -> tuple[Any, int]:
     """Return the value that starts at an offset, and its end. Raise JsonError if it is nested more
     than MAX_DEPTH levels deep."""
     try:
-        value, end = _DECODER.raw_decode(text, at)
+        value, end = _DECODER.raw_decode(text, offset)
     except json.JSONDecodeError as error:
         raise _invalid(error.pos, error.msg) from None
     except RecursionError:
-        raise too_deep(at) from None
-    if text.count("[", at, end) + text.count("{", at, end) > MAX_DEPTH and is_deep(value):
-        raise too_deep(at)
-    if _ESCAPE.search(text, at, end):
+        raise too_deep(offset) from None
+    if text.count("[", offset, end) + text.count("{", offset, end) > MAX_DEPTH and is_deep(value):
+        raise too_deep(offset)
+    if _ESCAPE.search(text, offset, end):
         value = storable(value)
     return value, end
 
 
-def _invalid(at: int, why: str) -> JsonError:
+def _invalid(offset: int, why: str) -> JsonError:
     why = why[:1].lower() + why[1:].removesuffix(" at").removesuffix(" starting")
-    return JsonError(at, "json", f"is not valid JSON here ({why}); correct it by hand")
+    return JsonError(offset, "json", f"is not valid JSON here ({why}); correct it by hand")
 
 
-def too_deep(at: int) -> JsonError:
+def too_deep(offset: int) -> JsonError:
     """Return the error for a value that `is_deep`."""
-    return JsonError(at, "json-depth", f"is nested over {MAX_DEPTH} levels deep; it was not read")
+    return JsonError(
+        offset, "json-depth", f"is nested over {MAX_DEPTH} levels deep; it was not read"
+    )
 
 
 def is_deep(value: Any) -> bool:
@@ -160,7 +164,7 @@ def _float(digits: str) -> float | str:
 
 
 def _constant(_: str) -> None:
-    """Return None for NaN and Infinity, which are not valid JSON but Python writes them."""
+    """Return None for NaN and Infinity. Python writes them, although they are not valid JSON."""
 
 
 _DECODER = json.JSONDecoder(
@@ -169,7 +173,7 @@ _DECODER = json.JSONDecoder(
 
 
 def first_time(*candidates: Any) -> str | None:
-    """Return the first value that is an ISO date, or date and time, as it is written."""
+    """Return the first value that is an ISO date, or date and time, as it is written; else None."""
     for value in candidates:
         if isinstance(value, str) and _TIME.fullmatch(value) and is_time(value):
             return value
@@ -177,8 +181,8 @@ def first_time(*candidates: Any) -> str | None:
 
 
 def remaining_members(value: Mapping[str, Any], represented: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of an object that the entry does not represent, or not as they are
-    written."""
+    """Return the members of an object that `represented` does not have, or has with another value.
+    A null whose key is in `represented` is left out."""
     return {
         key: member
         for key, member in value.items()
@@ -187,7 +191,8 @@ def remaining_members(value: Mapping[str, Any], represented: Mapping[str, Any]) 
 
 
 class Refs:
-    """The ids of the entries of a file. Each id is used once; other entries get a derived id."""
+    """The ids of the entries of a file. In a group, only one entry has an id; an entry that repeats
+    the id of another gets a derived id. The group of a message is its role; items have no group."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -195,15 +200,15 @@ class Refs:
         self._counts: dict[tuple[str, ...], int] = {}
 
     def take(self, ref: str, group: str = "") -> bool:
-        """Take an id in a group. Return False if it was taken before."""
+        """Take an id in a group. Return False if it is taken already."""
         if (ref, group) in self._taken:
             return False
         self._taken.add((ref, group))
         return True
 
     def derive(self, *parts: str, group: str = "") -> str:
-        """Derive an id from the parts and their number of occurrences. It is the same on every
-        machine."""
+        """Return an id derived from the parts and the number of earlier entries with the same
+        parts. The id is the same on every machine."""
         while True:
             count = self._counts[parts] = self._counts.get(parts, 0) + 1
             ref = derived_id(self._prefix, *parts, str(count))
@@ -214,9 +219,9 @@ class Refs:
 class Reading:
     """The records of a file in order, and the problems that were found so far.
 
-    The file is a list of objects, an object with such a list under `name`, or, if `keyed`, a
-    mapping of ids to objects. Any other file is broken and has no records, and so is a file that
-    cannot be edited safely.
+    The file is a list of objects, an object that has a list of objects under `name`, or, if
+    `keyed`, a mapping of ids to objects. Any other file, or a file that cannot be edited safely, is
+    `broken` and has no records.
     """
 
     def __init__(self, data: bytes, name: str, prefix: str, *, keyed: bool = False) -> None:
@@ -232,23 +237,23 @@ class Reading:
             found = list(_entries(self.text, name, keyed))
         except JsonError as error:
             self.broken = True
-            line = self.text.count("\n", 0, error.at) + 1
+            line = self.text.count("\n", 0, error.offset) + 1
             self.problems.append(Problem(line, error.code, error.message))
             return
         record: Any
-        for record, at in _with_lines(self.text, found):
+        for record, offset in _with_lines(self.text, found):
             if not isinstance(record.value, dict):
                 self.report(record, "not-an-object", "is not an object; skipped")
                 continue
             self.records.append(record)
             if isinstance(record.value, Repeated):
-                self.problems.append(self._repeated(record, at))
+                self.problems.append(self._repeated(record, offset))
 
-    def _repeated(self, record: Record, at: int) -> Problem:
+    def _repeated(self, record: Record, offset: int) -> Problem:
         """Return the problem for the first repeated key of a record that starts at an offset."""
         first: dict[str, Member] = {}
-        member = next(m for m in members(self.text, at) if first.setdefault(m.key, m) is not m)
-        line = record.line + self.text.count("\n", at, member.key_start)
+        member = next(m for m in members(self.text, offset) if first.setdefault(m.key, m) is not m)
+        line = record.line + self.text.count("\n", offset, member.key_start)
         message = f'has "{member.key}" a second time; the last one counts'
         return Problem(line, "duplicate-key", message)
 
@@ -286,21 +291,23 @@ class Reading:
 
     def document(self, entries: Iterable[Entry]) -> Document:
         """Return the document of these entries, with all problems."""
-        entries = tuple(entries)  # this iteration reports problems
+        entries = tuple(entries)  # building the entries adds to the problems
         return Document(entries=entries, problems=tuple(self.problems), broken=self.broken)
 
 
 def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int, int]]:
     """Yield (key, value, start, end) of each element of the list or mapping, in characters."""
-    value, at = loads(text), skip(text, 0)
+    value, offset = loads(text), skip(text, 0)
     if isinstance(value, dict) and isinstance(value.get(name), list | dict):
-        at = [member.start for member in members(text, at) if member.key == name][-1]
+        offset = [member.start for member in members(text, offset) if member.key == name][-1]
         value = value[name]
     if isinstance(value, list):
-        return (("", *element) for element in elements(text, at))
+        return (("", *element) for element in elements(text, offset))
     if keyed and isinstance(value, dict):
-        return ((m.key, m.value, m.start, m.end) for m in members(text, at))
-    raise JsonError(at, "json-shape", f'is neither a list nor an object with a list of "{name}"')
+        return ((m.key, m.value, m.start, m.end) for m in members(text, offset))
+    raise JsonError(
+        offset, "json-shape", f'is neither a list nor an object with a list of "{name}"'
+    )
 
 
 def _with_lines(

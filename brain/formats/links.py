@@ -47,8 +47,7 @@ class Field(NamedTuple):
 
 
 def tags(masked: str) -> list[str]:
-    """Return the tags in order, without `#`, with composed accents. `#123` is not a tag in
-    Obsidian."""
+    """Return the tags in order, in NFC and without `#`. `#123` is not a tag in Obsidian."""
     if "#" not in masked:
         return []
     if not (words := TAG.findall(masked)):
@@ -80,7 +79,7 @@ def links(masked: str, line: int = 1) -> list[Link]:
 
 
 def to_blocks(masked: str, line: int = 1) -> list[Link]:
-    """Return the links that lead to a block."""
+    """Return the links to a block, such as `[[note#^id]]`."""
     if "^" not in masked and "%5" not in masked:  # a Markdown link may encode the `^`
         return []
     return [link for link in links(masked, line) if link.fragment[:1] == "^"]
@@ -135,7 +134,7 @@ def fields(masked: str) -> list[Field]:
 
 
 def split_fields(masked: str) -> tuple[list[Field], str]:
-    """Return the inline fields, and the text with blanks in their place."""
+    """Return the inline fields, and the text with blanks in place of the fields."""
     found = fields(masked)
     return found, blank(masked, [(field.start, field.end) for field in found])
 

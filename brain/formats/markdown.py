@@ -1,11 +1,11 @@
 """Markdown as Obsidian reads it: code and comments, and the blocks that markdown-it finds.
 
 `mask` replaces code fences, code spans and `%%comments%%` by spaces and keeps every offset. Tags,
-links, fields and headings inside them do not count, so they are searched for in the masked text. A
-comment in code is code, and code in a comment is a comment.
+links, fields and headings in code or comments do not count, so the masked text is searched for
+them. A comment in code is code, and code in a comment is a comment.
 
-For the blocks, comments are replaced by NULs. NULs do not indent the text after them, and a line of
-NULs is blank.
+To find the blocks, comments are replaced by NULs, because spaces would indent the text after a
+comment. A line of NULs counts as blank.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _OPENER = re.compile(r"`+|~{3,}|%%")
 _BACKTICKS = re.compile("``*")  # faster than "`+"
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*")
-_QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and the factor for more lines
+_QUOTE, _GROWTH = 4, 16  # the lines of a quote to try first, and the factor for each further try
 _MAX_INDENT = 80  # characters before a fence
 # a blank line, or one that starts a list item, a heading, a table row or a fence
 _NEXT_BLOCK = re.compile(r"\n[ \t\r]*(?:\n|\||```|~~~|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t])")
@@ -118,7 +118,8 @@ def _partners(text: str, marks: list[Span]) -> list[int]:
 
 
 def _fence_end(text: str, start: int, end: int) -> int:
-    """Return the end of the block that the fence `start` to `end` opens; 0 if it opens none."""
+    """Return the end of the code block that the fence from `start` to `end` opens; 0 if it opens
+    none."""
     _, newline, prefix = text[max(0, start - _MAX_INDENT) : start].rpartition("\n")
     if (prefix and not _PREFIX.fullmatch(prefix)) or (not newline and start > len(prefix)):
         return 0
@@ -133,7 +134,8 @@ def _fence_end(text: str, start: int, end: int) -> int:
 
 
 def _closing_end(text: str, position: int, fence: str, max_indent: int) -> int:
-    """Return the end of the line that closes the block of a fence, or the end of the text."""
+    """Return the end of the line that closes the block of a fence; the end of the text if there is
+    none."""
     while (found := text.find(fence, position)) >= 0:
         position = _line_end(text, found)
         indent = text[max(0, found - _MAX_INDENT) : found].rpartition("\n")[2]
@@ -147,8 +149,8 @@ def _closing_end(text: str, position: int, fence: str, max_indent: int) -> int:
 
 
 def _nested_end(text: str, position: int, fence: str, prefix: str) -> int:
-    """Return the end of the block of a fence in a list item or quote. It ends there at the
-    latest."""
+    """Return the end of the code block that a fence in a list item or quote opens. The block ends
+    with the list item or quote at the latest."""
     quoted = ">" in prefix
     depth = len(prefix.expandtabs(4)) - (0 if prefix.strip() else 3)
     while position < len(text):
@@ -179,18 +181,18 @@ def _line_end(text: str, offset: int) -> int:
 
 
 class Block(NamedTuple):
-    """A block: the rows `start` to `stop` (exclusive), and the headings above it."""
+    """A block: the rows `start` to `stop` (exclusive), and `path`, the headings above it."""
 
     kind: str  # item, paragraph or other
     start: int
     stop: int
-    own_stop: int  # the end of the entry's own rows; nested rows follow
-    path: tuple[str, ...]  # the headings
+    own_stop: int  # the row after the item's own text; nested rows follow
+    path: tuple[str, ...]
 
 
 def without_math(text: str, formulas: Iterable[tuple[int, int]]) -> str:
     """Replace each line of a formula by `$$`, because a line of a formula may start with `-`, `+`
-    or `#`, as blocks do."""
+    or `#`, which would start a block."""
     parts: list[str] = []
     position = 0
     for start, stop in formulas:
@@ -246,16 +248,15 @@ def _markdown() -> MarkdownIt:
 def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Apply markdown-it's rule for quotes to a few lines, and to more lines if the quote is longer.
 
-    The original rule reads, for each quote, all lines that could continue it. If the quotes end
-    earlier, its time is quadratic.
+    The original rule reads all lines that could continue a quote, also if the quote ends earlier.
+    This takes quadratic time for many quotes.
     """
     from markdown_it.rules_block import blockquote
 
     if silent:
         return blockquote(state, start, end, silent)
-    rows: dict[Span, int] = state.env.setdefault(
-        "quotes", {}
-    )  # number of rows to try, by line and level
+    # the number of rows to try, by line and level
+    rows: dict[Span, int] = state.env.setdefault("quotes", {})
     key, token_count, line_max = (start, state.level), len(state.tokens), state.lineMax
     while True:
         stop = min(end, start + rows.get(key, _QUOTE))
@@ -273,7 +274,7 @@ def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _words(inline: Token) -> str:
-    return " ".join(inline.content.replace("\ufffd", " ").split())  # markdown-it's NUL
+    return " ".join(inline.content.replace("\ufffd", " ").split())  # markdown-it replaces NULs
 
 
 def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Block | None:

@@ -4,7 +4,7 @@ The place of a new entry is found by a scan of the headings, without a parse, if
 simple (`quick`). Every other edit is checked: the new text is parsed, and it is accepted only if
 each entry is at its place and all other entries and their headings are unchanged. For a single edit
 of an entry with a written id, only the text around the entry is parsed, unless other text could be
-affected (`_edit_part`). If no such edit is possible, the change is refused.
+affected (`_edit_part`). If no edit passes the check, the change is refused.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ from brain.model import (
 )
 
 _ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
-# text that would start a block at the start of a bullet
-_MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
+# text that would start a block inside its bullet
+_BLOCK_IN_BULLET = re.compile(
+    r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)"
+)
 _NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
 _WRITTEN = re.compile(r"^[-*+] .* \^([A-Za-z0-9-]+)$", re.MULTILINE)
 _ALL_WRITTEN = re.compile(rf"(?:(?:{_WRITTEN.pattern}|#{{1,6}} .*+|)(?:\n|\Z))*+", re.MULTILINE)
@@ -66,17 +68,17 @@ class Misread(Exception):
 
 
 class Position:
-    """The current position of an entry or passage. If `is_written`, the parse must find its id
-    there."""
+    """The current position of an entry or passage. If `is_written`, the text has the id at this
+    position, and a parse must find it."""
 
-    __slots__ = ("end", "heading", "is_written", "note", "ref", "start")
+    __slots__ = ("end", "heading", "is_passage", "is_written", "ref", "start")
 
-    def __init__(self, ref: str, start: int, end: int, heading: str, note: bool) -> None:
+    def __init__(self, ref: str, start: int, end: int, heading: str, is_passage: bool) -> None:
         self.ref, self.start, self.end = ref, start, end
-        self.heading, self.note, self.is_written = heading, note, False
+        self.heading, self.is_passage, self.is_written = heading, is_passage, False
 
     def copy(self) -> Position:
-        return Position(self.ref, self.start, self.end, self.heading, self.note)
+        return Position(self.ref, self.start, self.end, self.heading, self.is_passage)
 
 
 def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> EditedFile:
@@ -90,16 +92,17 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
 
 
 def _edit_part(path: str, data: bytes, change: Change, owner: str) -> EditedFile | None:
-    """Edit an entry by parsing only the text around it; None if the whole note has to be parsed."""
+    """Edit an entry and parse only the text around it. Return None if the whole note has to be
+    parsed."""
     if not isinstance(change, Add | Update | Retag | Relate | Remove):
         return None
     if isinstance(change, Add) and "\n" not in change.text:
-        return None  # its place is found without a parse
+        return None  # `_edit_whole` finds its place without a parse
     note = Note(path, data, owner)
     text, id_mark, place = note.text, f"^{change.ref}", None
     if isinstance(change, Add):
         place = quick(note, note.outline(), change.section) if id_mark not in text else None
-        offset = place.at - 1 if place and place.at and not place.new_heading else None
+        offset = place.offset - 1 if place and place.offset and not place.new_heading else None
     else:
         offset = _single_offset(text, id_mark)
     if note.problems or offset is None or (part := part_around(text, offset)) is None:
@@ -130,13 +133,13 @@ def _single_offset(text: str, mark: str) -> int | None:
 
 
 def _titles(text: str) -> list[tuple[int, str]] | None:
-    """Return the levels and words of the headings; None if a scan is not certain."""
+    """Return the levels and words of the headings; None if a scan could miss one."""
     headings = scan(text, 0)
     return None if headings is None else [(level, words) for level, words, *_ in headings]
 
 
 def _edit_whole(path: str, data: bytes, changes: Sequence[Change], owner: str) -> EditedFile:
-    """Edit a note, with a parse of the whole note if one is needed."""
+    """Edit a note. The whole note is parsed if any parse is needed."""
     note = Note(path, data, owner)
     try:
         done = [note.apply(change, 0) for change in changes]
@@ -149,7 +152,7 @@ def _edit_whole(path: str, data: bytes, changes: Sequence[Change], owner: str) -
 
 
 def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -> EditedFile:
-    """Apply and check each change separately, because the check of all together failed."""
+    """Apply and check the changes one by one, because a single check after all of them failed."""
     done: list[Applied] = []
     for change in changes:
         data, (result,) = edit(path, data, [change], owner)
@@ -182,8 +185,8 @@ def _try_places(
 
 
 class Note:
-    """A note during an edit, or the part of it between `head` and `tail`. Each splice updates the
-    positions of the entries."""
+    """A note that is being edited, or the part of a note between `head` and `tail`. Each splice
+    updates the positions of the entries."""
 
     def __init__(self, path: str, data: bytes, owner: str) -> None:
         self.path, self.owner = path, owner
@@ -203,7 +206,7 @@ class Note:
                 raise refused(self.path, problem.line, problem.message)
 
     def narrow(self, start: int, end: int, above: list[tuple[int, str]]) -> None:
-        """Restrict the edit to a part of the note. `above` are the headings above it."""
+        """Restrict the edit to the text from `start` to `end`. The headings above it are `above`."""
         text, self.above = self.text, above
         self.head, self.text, self.tail = text[:start], text[start:end], text[end:]
         self._read = self.text
@@ -233,10 +236,10 @@ class Note:
         return self.positions
 
     def _is_open(self, last: Position) -> bool:
-        """Return True if the last passage is code or HTML that is never closed, so that all text
-        after it would be part of it."""
+        """Return True if the last passage is code or HTML that is never closed, so that any text
+        added below it would be part of it."""
         text = self.text[last.start - len(self.prefix(last)) :]
-        return last.note and len(list(blocks(f"{text}\n\n# heading\n\n- entry\n"))) == 1
+        return last.is_passage and len(list(blocks(f"{text}\n\n# heading\n\n- entry\n"))) == 1
 
     def parse_positions(self) -> list[Position]:
         data = self.bom + self.text.encode()
@@ -247,8 +250,8 @@ class Note:
             start, byte = char, entry.start
             char += len(data[byte : entry.end].decode())
             byte = entry.end
-            note = entry.kind == "note"
-            positions.append(Position(entry.ref, start, char, entry.heading, note))
+            is_passage = entry.kind == "note"
+            positions.append(Position(entry.ref, start, char, entry.heading, is_passage))
         return positions
 
     def _entries(self, data: bytes) -> Sequence[Entry]:
@@ -258,8 +261,8 @@ class Note:
         return memory_md.with_ids(drafts, self.owner)[0]
 
     def check(self) -> None:
-        """Raise Misread unless a parse finds every entry at its position. If the note was not
-        parsed before, no check is needed."""
+        """Parse the edited text. Raise Misread if any entry is not at its expected position. A note
+        whose positions were never needed is not checked."""
         if self.positions is None or self.text == self._read:
             return
         if self.unclosed and any(
@@ -274,15 +277,15 @@ class Note:
             raise Misread
         twins: list[Position] = []
         for intended, actual in zip(expected, parsed, strict=True):
-            wanted = (intended.start, intended.end, intended.heading, intended.note)
-            if wanted != (actual.start, actual.end, actual.heading, actual.note):
+            wanted = (intended.start, intended.end, intended.heading, intended.is_passage)
+            if wanted != (actual.start, actual.end, actual.heading, actual.is_passage):
                 raise Misread
             if intended.is_written and intended.ref != actual.ref:
                 raise Misread
             if actual.ref in self.removed and actual.ref != intended.ref:
                 twins.append(intended)
-        # An equal entry would get the id of the removed one, and a repeated removal would also
-        # remove it. To prevent that, write its id.
+        # After a removal, an entry with the same words would get the id of the removed entry, and
+        # repeating the removal would remove it, too. To prevent this, write its own id.
         for twin in twins:
             after = with_id(parts(self.raw(twin), self.prefix(twin)), twin.ref)
             self.splice(twin.start, twin.end, after)
@@ -305,7 +308,7 @@ class Note:
         return self.last_outline
 
     def find(self, ref: str) -> Position | None:
-        return next((p for p in self.load() if p.ref == ref and not p.note), None)
+        return next((p for p in self.load() if p.ref == ref and not p.is_passage), None)
 
     def is_written(self, ref: str) -> bool:
         """Return True if an id is written in its entry and nowhere else."""
@@ -315,14 +318,15 @@ class Note:
         return _single_offset(self.whole(), mark) is not None
 
     def previous(self, offset: int, heading: str) -> str:
-        """Return the id of the last entry or passage of a section before an offset; '' if none."""
+        """Return the id of the last entry or passage of a section before an offset; '' if there is
+        none."""
         before = [p for p in self.load() if p.start < offset and p.heading == heading]
         return max(before, key=lambda p: p.start).ref if before else ""
 
     # -- results ---------------------------------------------------------------------------------
 
     def edited(self, done: Sequence[Applied]) -> EditedFile:
-        """Return the new bytes with these results."""
+        """Return the edited file with the results `done`."""
         self._check_length()
         return EditedFile(self.data(), tuple(done))
 
@@ -339,7 +343,7 @@ class Note:
         # usually the reason is a block that is never closed
         last = self.load()[-1] if self.load() else None
         line = self._line(last.start) if last else 1
-        if last and last.note and self.raw(last).lstrip().startswith(("```", "~~~")):
+        if last and last.is_passage and self.raw(last).lstrip().startswith(("```", "~~~")):
             message = "opens a code block that is never closed; close it"
         else:
             message = "leaves no place for an entry after it; add it by hand"
@@ -352,7 +356,7 @@ class Note:
 
     def item(self, position: Position) -> re.Match[str] | None:
         """Return the marker of an entry; None for a passage or a paragraph."""
-        if position.note or self.prefix(position).strip(" \t"):
+        if position.is_passage or self.prefix(position).strip(" \t"):
             return None
         return ITEM.match(self.text, position.start, position.end)
 
@@ -405,7 +409,8 @@ class Note:
         care: int,
         anchor: bool = True,
     ) -> Applied:
-        """Replace the text of an entry."""
+        """Replace the text of an entry by the text that `rewrite` returns. If `anchor`, also write
+        the entry's id."""
         before, prefix = self.raw(position), self.prefix(position)
         entry = parts(before, prefix)
         style = self._style_of(position, prefix, care)
@@ -415,7 +420,7 @@ class Note:
         if anchor:
             after = with_id(parts(after, prefix), change.ref)
         if rewrite(parts(after, prefix), style) != after:
-            raise Misread  # the addition is not read as part of the entry itself
+            raise Misread  # the added text is not read as part of the entry
         return self._replace_text(change, position, after, is_written=True)
 
     def _replace_text(
@@ -476,8 +481,8 @@ class Note:
             self.splice(start, stop, "")
 
     def _with_blank_line(self, start: int, stop: int) -> tuple[int, int]:
-        """Extend the lines to remove by a blank line that would otherwise be doubled or the
-        last."""
+        """Return the span of the lines to remove, extended by a blank line that would otherwise
+        follow a heading or another blank line, or end the note."""
         text = self.text
         before = text.rfind("\n", 0, max(start - 1, 0)) + 1
         after = text.find("\n", stop) + 1 or len(text)
@@ -513,8 +518,8 @@ class Note:
         return self._place(change, place, entry)
 
     def add_at(self, change: Add, place: Place) -> Applied:
-        """Add an entry at a place whose offset is that in the whole note."""
-        place = place._replace(at=place.at - len(self.head))
+        """Add an entry at a place whose offset counts from the start of the whole note."""
+        place = place._replace(offset=place.offset - len(self.head))
         previous = self._previous_id(place)
         self.load()
         done = self._place(change, place, self._entry(change, place.style))
@@ -531,8 +536,8 @@ class Note:
         return new_entry(change.ref, change.text, change.tags, change.links, change.fields, style)
 
     def _offset_of_id(self, ref: str) -> int | None:
-        """Return the offset of a written id in an entry or nested in one; None if it is not
-        written."""
+        """Return the offset of an id that is written in the text, also in a nested line; None if
+        it is not written."""
         if self.text.rfind(f"^{ref}") < 0:  # a search from the end takes a third of the time
             return None
         masked = mask(self.text)
@@ -544,15 +549,15 @@ class Note:
         if place.new_heading:
             return ""
         if self.positions is not None:
-            return self.previous(place.at, place.heading)
-        line = self.text[self.text.rfind("\n", 0, max(place.at - 1, 0)) + 1 : place.at]
+            return self.previous(place.offset, place.heading)
+        line = self.text[self.text.rfind("\n", 0, max(place.offset - 1, 0)) + 1 : place.offset]
         match = links.BLOCK_ID.search(line.rstrip("\n"))
         ref = match.group(1) if match and ITEM.match(line) else ""
         return ref if ref and _single_offset(self.whole(), f"^{ref}") is not None else ""
 
     def _write_at(self, place: Place, entry: str, ref: str, is_written: bool = True) -> None:
         """Write an entry at a place, after the new heading of the place if it has one."""
-        newline, text, offset = place.style.newline, self.text, place.at
+        newline, text, offset = place.style.newline, self.text, place.offset
         at_open_end = offset == len(text) and bool(text) and not text.endswith("\n")
         head = newline * (at_open_end + place.before) + place.new_heading + place.style.indent
         tail = "" if at_open_end else newline
@@ -561,7 +566,7 @@ class Note:
         self.splice(offset, offset, head + entry + tail)
         if self.positions is not None:
             start = offset + len(head)
-            position = Position(ref, start, start + len(entry), place.heading, note=False)
+            position = Position(ref, start, start + len(entry), place.heading, is_passage=False)
             position.is_written = is_written
             self.positions.append(position)
 
@@ -574,7 +579,7 @@ class Note:
 
     def _move(self, change: Move, position: Position, care: int) -> Applied:
         current_outline = self.outline()
-        section_now = current_outline.at(position.start)
+        section_now = current_outline.number_at(position.start)
         if current_outline.find(change.section) == section_now:
             return self._unchanged(change, position)
         before, heading = self.raw(position), position.heading
@@ -595,8 +600,10 @@ def _is_all_written(text: str) -> bool:
 
 
 def _is_simple(entry: str, change: Add) -> bool:
-    """Return True if an entry is read as one bullet in any context."""
-    if "\n" in entry or "%%" in entry or "$$" in entry or _MORE.match(change.text.lstrip()):
+    """Return True if the entry is one bullet, whatever the text around it is."""
+    if "\n" in entry or "%%" in entry or "$$" in entry:
+        return False
+    if _BLOCK_IN_BULLET.match(change.text.lstrip()):
         return False
     return "`" not in entry or mask(entry).endswith(f" ^{change.ref}")
 

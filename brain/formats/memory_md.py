@@ -32,11 +32,12 @@ from brain.model import RELATIONS, Document, Entry, Link, Problem
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # a longer note is read as passages
 DATE = re.compile(rf"({DAY}){CLOCK}(?=$|[:\s,])")
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
-_COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in a text with NULs for comments
+_COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # the NULs that replace a comment
 
 
 class _Inline(NamedTuple):
-    """The inline content of an entry. Fields that are relations are in `links`."""
+    """The inline content of an entry. Fields that are relations are in `links`. `prose` is the text
+    without tags and fields."""
 
     links: list[Link]
     fields: dict[str, str]
@@ -45,14 +46,16 @@ class _Inline(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """An entry, whose `ref` is its block id or '', and the words for a derived id."""
+    """An entry whose `ref` is its block id, or '' if it has none. `with_ids` then derives an id
+    from `words`."""
 
     entry: Entry
     words: str
 
 
 def parse(data: bytes, owner: str = "") -> Document:
-    """Read a memory note. `owner`, its agent, is part of every derived id.
+    """Return the content of a memory note. Derived ids depend on `owner`, the agent that the note
+    belongs to.
 
     A note that cannot be edited safely is `broken`, and the spans of its entries are 0.
     """
@@ -81,8 +84,8 @@ def parse(data: bytes, owner: str = "") -> Document:
 def drafts(
     text: str, above: Iterable[tuple[int, str]], tags: tuple[str, ...], offsets: Offsets
 ) -> list[Draft]:
-    """Read a part of a note. `above` are the levels and words of the headings above it. `tags` are
-    the tags of the whole note."""
+    """Return the entries of a part of a note. `above` are the levels and words of the headings
+    above the part. `tags` are the tags of the whole note."""
     return list(_Note(text, 0, tags, offsets).drafts(above))
 
 
@@ -119,8 +122,8 @@ class _Note:
     def hidden_rest(self) -> list[Problem]:
         """Return a problem if a comment is never closed, so that it hides the rest of the note."""
         start, end = self.comments[-1] if self.comments else (0, 0)
-        code_and_comments = self.text[start:end]
-        if _is_closed(code_and_comments) or not code_and_comments.strip("% \t\r\n"):
+        last_comment = self.text[start:end]
+        if _is_closed(last_comment) or not last_comment.strip("% \t\r\n"):
             return []
         message = "opens a comment (%%) that is never closed and hides the rest of the note"
         return [Problem(self.offsets.line(start), "open-comment", message)]
@@ -195,7 +198,7 @@ class _Note:
         )
 
     def _end(self, row: int, start: int) -> int:
-        """Return the end of the rows before `row`, without trailing white space."""
+        """Return the end of the text from `start` to row `row`, without trailing white space."""
         starts = self.offsets.starts
         stop = starts[row] if row < len(starts) else len(self.shown)
         return start + len(self.shown[start:stop].rstrip())
@@ -216,15 +219,16 @@ class _Note:
         return stop
 
     def _block_id(self, begin: int, end: int) -> tuple[str, int, int]:
-        """Return the last block id at the end of a line of the entry itself, and its span. It may
-        not be the last line, because a person may have added lines below."""
+        """Return the last block id that ends a line of the entry's own text, and the span of the
+        id; '' and an empty span if there is none. The id need not be on the last line, because a
+        person may have added lines below it."""
         found = list(links.BLOCK_ID.finditer(self.masked[begin:end]))
         if not found:
             return "", end, end
         return found[-1].group(1), begin + found[-1].start(), begin + found[-1].end()
 
     def _inline(self, *parts: tuple[int, int]) -> _Inline:
-        """Read the inline content of spans. `prose` is their text without tags and fields."""
+        """Return the inline content of spans of the text."""
         masked = "".join([self.masked[start:stop] for start, stop in parts])
         shown = "".join([self.shown[start:stop] for start, stop in parts])
         line = row = self.offsets.line(parts[0][0])
@@ -259,7 +263,8 @@ def _indent(text: str) -> int:
 
 
 def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries with their block ids, or with ids derived from owner, words and count."""
+    """Return the entries with ids, and the problems. An entry without a block id gets an id that is
+    derived from the owner, its words and the number of entries with the same words so far."""
     drafts = list(drafts)
     anchored: dict[str, int] = {}
     for entry, _ in drafts:
@@ -285,8 +290,8 @@ def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Entry], list[Pro
 
 
 def _free_id(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> str:
-    """Return the id of the `count`th entry with these words. If it is taken by an entry with a
-    written id, return the first free one."""
+    """Return the id of the `count`th entry with these words. If another entry has this id, return
+    the first id that is free."""
     owner, words = normalize("NFC", owner), normalize("NFC", words)
     ref = derived_id(prefix, owner, words, str(count))
     number = 0
@@ -297,8 +302,8 @@ def _free_id(prefix: str, owner: str, words: str, count: int, taken: set[str]) -
 
 
 def _created(prose: str, path: tuple[str, ...]) -> str | None:
-    """Return the date at the start of the entry, else the date of the innermost heading with
-    one."""
+    """Return the date at the start of the entry, else the date of the innermost heading that starts
+    with one, else None."""
     for words in (prose, *reversed(path)):
         if (match := DATE.match(words)) and frontmatter.is_time(match.group(1)):
             return match.group(1)

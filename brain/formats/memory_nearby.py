@@ -1,10 +1,9 @@
 """The part of MEMORY.md that has to be parsed after a change.
 
-A cut is the start of a line that begins a block after any text: a bullet or heading that is not
-indented, outside of code, comments, formulas and HTML. The text above a cut is parsed the same with
-and without the text below it, and the text below is parsed the same under the same headings. So
-only the text between the last cut before a change and the first cut after it has to be parsed
-again.
+A cut is the start of a line that begins a block, whatever is above it: a bullet or heading that is
+not indented, outside of code, comments, formulas and HTML. The texts above and below a cut can be
+parsed separately, if the headings above the lower text are known. So only the text between the last
+cut before a change and the first cut after it has to be parsed again.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from brain.formats.memory_place import Heading, has, scan
 from brain.formats.text import Offsets, decode
 from brain.model import Document, Part
 
-# not if the next line may be the second line of a table, which makes this line the first one
+# a line is no cut if the next line may be the second line of a table, whose first line it then is
 _CUT = re.compile(r"^(?:[-*+]|(#{1,6})) +(?=\S).*+(?!\n {0,3}(?:[|:]|-[^ \n]))", re.MULTILINE)
 
 
@@ -27,11 +26,11 @@ def changed_part(before: bytes, after: bytes, owner: str = "") -> tuple[Document
     """Return a document with the entries of the changed part, and the part itself. Return None if
     the whole note has to be parsed.
 
-    The ids of these entries are correct if no entry of another part has the same id or words.
+    The ids of the entries are correct if no entry outside of the part has the same id or words.
     """
     (old, old_problems), (new, new_problems) = decode(before), decode(after)
     properties, body_at, _ = frontmatter.properties_of(new)
-    common = new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1  # length of the common lines
+    common = new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1  # end of the equal first lines
     if old_problems or new_problems or _is_long(old) or _is_long(new):
         return None
     if body_at != frontmatter.split(old)[1] or body_at > common:
@@ -81,8 +80,8 @@ def changed_part(before: bytes, after: bytes, owner: str = "") -> tuple[Document
 
 
 def part_around(text: str, offset: int) -> tuple[int, int, list[tuple[int, str]]] | None:
-    """Return the cuts around the entry at an offset, with some entries before and after it, and the
-    headings above. Return None if this part cannot be parsed alone."""
+    """Return the start and end of a part with the entry at an offset and some entries before and
+    after it, and the headings above the part. Return None if the part cannot be parsed alone."""
     body_at = frontmatter.split(text)[1]
     start = end = text.find("\n", offset) + 1 or len(text)
     for _ in range(3):
@@ -103,10 +102,10 @@ def _is_long(text: str) -> bool:
     return len(text) > MAX_CHARS or text.count("\n") > MAX_LINES
 
 
-def _common_length(old: str, new: str, least: int, step: int) -> int:
-    """Return the length of the common start (step 1) or end (step -1) of two texts. `least`
-    characters are not compared."""
-    low, high = 0, min(len(old), len(new)) - least
+def _common_length(old: str, new: str, excluded: int, step: int) -> int:
+    """Return the length of the common start (`step` 1) or end (`step` -1) of two texts. The first
+    `excluded` characters do not belong to a common end."""
+    low, high = 0, min(len(old), len(new)) - excluded
     while low < high:
         middle = (low + high + 1) // 2
         if step > 0:
@@ -120,7 +119,7 @@ def _common_length(old: str, new: str, least: int, step: int) -> int:
 
 
 def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
-    """Return the last cut of both texts before an offset, or the start of the body."""
+    """Return the last offset before `stop` that is a cut in both texts, else the body's start."""
     while stop > body_at:
         start = max(new.rfind("\n", 0, stop - 1) + 1, body_at)
         if _CUT.match(new, start) and _CUT.match(old, start):
@@ -130,7 +129,8 @@ def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
 
 
 def _cut_after(old: str, new: str, offset: int) -> int:
-    """Return the first cut from an offset of the new text on, or the end of the text."""
+    """Return the first cut of the new text at or after an offset that starts a line in the old
+    text, too; else the end of the new text."""
     shift = len(old) - len(new)
     cuts = (match.start() for match in _CUT.finditer(new, offset))
     return next((cut for cut in cuts if old.startswith("\n", cut + shift - 1)), len(new))
@@ -145,7 +145,8 @@ def _level_at(text: str, offset: int) -> int:
 
 
 def _applicable_headings(headings: Iterable[Heading], level: int = 7) -> list[tuple[int, str]]:
-    """Return the levels and words of the headings that apply after the last one, below `level`."""
+    """Return the levels and words of those headings that are above a block of the given level at
+    the end of the text. The level is 1 to 6 for a heading, and 7 for any other block."""
     path: list[tuple[int, str]] = []
     for heading in headings:
         path = [pair for pair in path if pair[0] < heading.level]

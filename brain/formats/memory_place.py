@@ -1,9 +1,9 @@
 """The place of an entry in MEMORY.md: the sections of the note, and the style of its entries.
 
 `outline` finds the headings. Nearly all notes consist of headings at the start of a line, bullets,
-and sometimes a block of code. For these, a scan is a hundred times as fast as markdown-it. If the
-scan finds other text that could hide or be a heading (HTML, formulas, underlines, indented fences
-and headings), markdown-it parses the note.
+and sometimes a block of code. A scan of such a note is a hundred times as fast as markdown-it. If
+the scan finds other text that could hide or be a heading (HTML, formulas, underlines, indented
+fences and headings), markdown-it parses the note.
 
 `quick` finds a place by the outline, without a parse, if the text there is simple. `usual` and
 `former` use the entries that a parse has found. The caller checks that the entry is read correctly
@@ -104,18 +104,19 @@ class Outline(NamedTuple):
         return tuple(words for words in reversed(words_reversed) if words)
 
     def above(self, number: int, level: int) -> tuple[str, ...]:
-        """Return the words of the headings above a heading of this level at this number."""
+        """Return the words of the headings above a heading of this level that would be inserted as
+        heading `number`."""
         upper = [n for n, h in enumerate(self.headings[:number]) if h.level < level]
         return self.path(upper[-1]) if upper else ()
 
-    def at(self, offset: int) -> int:
-        """Return the number of the heading above an offset, or -1."""
+    def number_at(self, offset: int) -> int:
+        """Return the number of the last heading above an offset; -1 if there is none."""
         return sum(1 for heading in self.headings if heading.start <= offset) - 1
 
     def find(self, section: str) -> int | None:
-        """Return the number of a section's heading. It is found by its words or path, else by its
-        words without emoji, numbers and emphasis. '' stands for the text before the first
-        heading."""
+        """Return the number of the heading with the words or path `section`, else of the first one
+        with the same words apart from emoji, numbers and emphasis, else None. Return -1 for '',
+        which stands for the text before the first heading."""
         if not section.strip():
             return -1
         wanted = _folded(section)
@@ -143,7 +144,7 @@ def _folded(words: str) -> str:
 
 
 def outline(text: str, body_at: int) -> Outline:
-    """Return the outline of a note whose body starts at `body_at`, as in `memory_md.parse`."""
+    """Return the outline of a note whose body starts at `body_at`."""
     kept = blank(text, [(0, body_at)]) if body_at else text
     comments: list[tuple[int, int]] = []
     if has(text, "%%"):
@@ -195,8 +196,8 @@ def _end_of_fence(kept: str, line: str, offset: int) -> int:
 
 
 def has(text: str, marks: str) -> bool:
-    """Return True if a mark of two characters is in the text. Searching for one first is fifty
-    times as fast."""
+    """Return True if the two characters `marks` are in the text. To search for the first character
+    first is fifty times as fast."""
     return marks[0] in text and marks in text
 
 
@@ -222,17 +223,15 @@ def _parse_headings(kept: str, body_at: int) -> Iterator[Heading]:
 
 
 class Place(NamedTuple):
-    """The offset of new lines (the start of a line, or the end of the text) and their style.
+    """The place of a new entry: an offset at the start of a line or the end of the text, the
+    heading to write above the entry, and the style of the entry."""
 
-    `new_heading` is written above them.
-    """
-
-    at: int
+    offset: int
     style: Style
-    heading: str  # the headings above, joined
+    heading: str  # the path of the section
     before: bool = False  # True to write a blank line before
     after: bool = False  # True to write a blank line after
-    new_heading: str = ""
+    new_heading: str = ""  # the lines of a new heading; '' if the section exists
 
 
 def quick(note: Note, parsed: Outline, section: str) -> Place | None:
@@ -269,26 +268,26 @@ def usual(note: Note, parsed: Outline, section: str, care: int) -> Place:
     if number is None:
         return _place_of_new_section(note, parsed, section, care)
     start, stop = parsed.region(number)
-    inside = [p for p in note.load() if start <= p.start < stop]
-    inside.sort(key=lambda p: p.start)
+    entries = [p for p in note.load() if start <= p.start < stop]
+    entries.sort(key=lambda p: p.start)
     if care >= 2:  # not after a passage that may hide the text after it
-        while inside and inside[-1].note:
-            del inside[-1]
+        while entries and entries[-1].is_passage:
+            del entries[-1]
     if care >= 4:
-        inside = inside[:-1]
+        entries = entries[:-1]
     if care >= 6:
-        inside = []
-    if not inside:
+        entries = []
+    if not entries:
         place, apart = _after_heading(note, parsed, number), bool(care % 2)
         style = place.style._replace(careful=care > 0)
         return place._replace(style=style, before=place.before or apart, after=apart)
-    return _after_last(note, inside, " > ".join(parsed.path(number)), care)
+    return _after_last(note, entries, " > ".join(parsed.path(number)), care)
 
 
-def _after_last(note: Note, inside: list[Position], heading: str, care: int) -> Place:
-    """Return the place after the last of these entries, in their style."""
-    last = inside[-1]
-    items = [p for p in inside if note.item(p)]
+def _after_last(note: Note, entries: list[Position], heading: str, care: int) -> Place:
+    """Return the place after the last of the entries, in the style of the entries."""
+    last = entries[-1]
+    items = [p for p in entries if note.item(p)]
     ends_with_item = bool(items) and items[-1] is last
     raws = "\n".join(note.raw(p) for p in items)
     item = note.item(items[-1]) if items else None
@@ -322,26 +321,26 @@ def _line_at(text: str, offset: int) -> str:
 
 
 def _place_of_new_section(note: Note, parsed: Outline, section: str, care: int = 0) -> Place:
-    """Return the place of a new section: in its parent if the path names one, else after the last
-    section."""
-    upper, _, title = " ".join(section.split()).lstrip("# ").rpartition(" > ")
+    """Return the place of a new section: at the end of its parent if `section` is a path, else
+    after the last section."""
+    parent_path, _, title = " ".join(section.split()).lstrip("# ").rpartition(" > ")
     newline = newline_near(note.text, len(note.text))
     style = Style(bullet(note.text), newline=newline, careful=care > 0)
     if not note.text:
         heading_lines = f"# {TITLE}{newline}{newline}## {title}{newline}"
         return Place(0, style, f"{TITLE} > {title}", new_heading=heading_lines)
-    level, above, stop = _new_section(parsed, upper)
-    at = _next_line(note, parsed, stop)
+    level, above, stop = _new_section(parsed, parent_path)
+    offset = _next_line(note, parsed, stop)
     gap = newline if _has_blank_after_headings(parsed, -1) else ""
     heading_lines = f"{'#' * level} {title}{newline}{gap}"
-    before, after = bool(note.text[:at].strip()), bool(_line_at(note.text, at).strip())
-    return Place(at, style, " > ".join([*above, title]), before, after, heading_lines)
+    before, after = bool(note.text[:offset].strip()), bool(_line_at(note.text, offset).strip())
+    return Place(offset, style, " > ".join([*above, title]), before, after, heading_lines)
 
 
-def _new_section(parsed: Outline, upper: str) -> tuple[int, tuple[str, ...], int]:
+def _new_section(parsed: Outline, parent_path: str) -> tuple[int, tuple[str, ...], int]:
     """Return the level of a new section, the headings above it, and the offset after its
     siblings."""
-    parent = parsed.find(upper) if upper else None
+    parent = parsed.find(parent_path) if parent_path else None
     if parent is not None and parsed.headings[parent].level < 6:
         level = parsed.headings[parent].level
         return level + 1, parsed.path(parent), parsed.stop(parent, level)
@@ -366,45 +365,47 @@ def _next_line(note: Note, parsed: Outline, stop: int) -> int:
 
 
 def former(note: Note, parsed: Outline, change: Insert, care: int) -> Place:
-    """Return the place after `previous` if it is still in the section, else the place of a new
-    entry."""
+    """Return the place at which an entry is put back: after the entry `change.previous`, or first
+    in its section if `previous` is ''. If that entry is not in the section anymore, return the
+    place of a new entry."""
     number = parsed.find(change.section)
     positions = sorted(note.load(), key=lambda p: p.start)
     for position in positions:
         if position.ref == change.previous and position.heading == change.section:
-            number = parsed.at(position.start)  # if two sections have the same name
+            number = parsed.number_at(position.start)  # if two sections have the same name
     if number is None or care > 1:
         return usual(note, parsed, change.section, care)
     start, stop = parsed.region(number)
-    inside = [p for p in positions if start <= p.start < stop]
-    refs = [p.ref for p in inside]
+    entries = [p for p in positions if start <= p.start < stop]
+    refs = [p.ref for p in entries]
     if change.previous in refs:
-        entries_before = inside[: refs.index(change.previous) + 1]
+        entries_before = entries[: refs.index(change.previous) + 1]
         place = _after_last(note, entries_before, " > ".join(parsed.path(number)), care)
         item = ITEM.match(change.raw) and note.item(entries_before[-1])
-        loose = _loose_around(note, inside, len(entries_before))
+        loose = _loose_around(note, entries, len(entries_before))
         return place._replace(before=loose if item else True)
-    if change.previous or not inside:
+    if change.previous or not entries:
         return usual(note, parsed, change.section, care)
     place = _after_heading(note, parsed, number)
-    offset = note.text.rfind("\n", 0, inside[0].start) + 1
-    indent = note.prefix(inside[0]) if note.item(inside[0]) else ""
-    loose = _loose_around(note, inside, 0) or inside[0].note or not ITEM.match(change.raw)
+    offset = note.text.rfind("\n", 0, entries[0].start) + 1
+    indent = note.prefix(entries[0]) if note.item(entries[0]) else ""
+    loose = _loose_around(note, entries, 0) or entries[0].is_passage or not ITEM.match(change.raw)
     return place._replace(
-        at=offset, style=place.style._replace(indent=indent), before=False, after=loose
+        offset=offset, style=place.style._replace(indent=indent), before=False, after=loose
     )
 
 
-def _loose_around(note: Note, inside: list[Position], index: int) -> bool:
-    """Return True if blank lines separate the entries around an index, or the first two entries."""
-    pairs = list(pairwise(inside))
-    near = (pairs[index - 1 : index] if index else []) or pairs[:1]
-    return any(note.text.count("\n", a.end, b.start) > 1 for a, b in near)
+def _loose_around(note: Note, entries: list[Position], index: int) -> bool:
+    """Return True if blank lines separate the entries before and at an index, or, if one of the two
+    does not exist, the first two entries."""
+    pairs = list(pairwise(entries))
+    pairs_near = (pairs[index - 1 : index] if index else []) or pairs[:1]
+    return any(note.text.count("\n", a.end, b.start) > 1 for a, b in pairs_near)
 
 
 def _tail_item(kept: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:
     """Return the last top-level bullet of a region, and True if a blank line separates it from the
-    bullet before. Return None if it is not certain that the text after it is nested in it."""
+    bullet before. Return None if it is not certain that the text after the bullet is nested."""
     least_indent, end_of_line = 1_000, end
     while end_of_line > start:
         line_start = max(kept.rfind("\n", 0, end_of_line) + 1, start)
@@ -426,8 +427,8 @@ def _tail_item(kept: str, start: int, end: int) -> tuple[re.Match[str], bool] | 
 
 
 def _above_item(kept: str, start: int, line_start: int, ordered: bool) -> tuple[bool, bool]:
-    """Return two values: True if a blank line separates a bullet from one above it, and True if it
-    is certainly a bullet."""
+    """Return two values for a line like a bullet: True if a blank line separates it from a bullet
+    above, and True if the line is certainly a bullet."""
     end = _visible_end(kept, start, line_start, _SPACE)
     if end == start:
         return False, True
@@ -437,12 +438,12 @@ def _above_item(kept: str, start: int, line_start: int, ordered: bool) -> tuple[
     return has_blank and is_listed, is_listed or has_blank or not ordered
 
 
-def _visible_end(kept: str, start: int, stop: int, characters: str) -> int:
-    """Return the end of the visible text between two offsets. It is searched for in short pieces
-    from the end, because a section may be long."""
+def _visible_end(kept: str, start: int, stop: int, invisible: str) -> int:
+    """Return the end of the text between two offsets without the characters `invisible` at its end.
+    It is searched for in short pieces from the end, because a section may be long."""
     while stop > start:
         piece_start = max(start, stop - 500)
-        if visible := kept[piece_start:stop].rstrip(characters):
+        if visible := kept[piece_start:stop].rstrip(invisible):
             return piece_start + len(visible)
         stop = piece_start
     return start
@@ -483,7 +484,7 @@ def _section_level(parsed: Outline) -> int:
 
 
 def bullet(text: str) -> str:
-    """Return the marker of the first bullet of the note."""
+    """Return the marker of the first bullet of the note; `- ` if there is none."""
     for match in _BULLET.finditer(text):
         if not RULE.match(text[match.start(1) :].partition("\n")[0]):
             return match.group(1) + " "

@@ -1,5 +1,5 @@
-"""Read any other note: properties, links, tags, and passages with their headings and lines. The
-properties of an AGENT.md describe an agent.
+"""Read a note that is not a MEMORY.md: properties, links, tags, and passages with their headings
+and lines. The properties of an AGENT.md describe an agent.
 
 The parser searches the masked text by offsets, not line by line. A full Markdown parser would take
 ten times as long without better search results.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from brain.model import Link
 
-PACKED = 200  # characters of a passage up to which short sections are joined
+PACKED = 200  # maximum number of characters of a passage that is joined from short sections
 LARGE = 700  # maximum number of characters of a passage; longer sections are divided
 AGENT_TYPES = ("admin", "project", "skill")
 
@@ -27,7 +27,7 @@ AGENT_TYPES = ("admin", "project", "skill")
 class Heading(NamedTuple):
     """A heading outside of code: the offset of its line, its level and its words."""
 
-    at: int
+    offset: int
     level: int
     words: str
 
@@ -35,8 +35,8 @@ class Heading(NamedTuple):
 def parse(
     data: bytes, name: str = "", find_links: Callable[[str, int], list[Link]] = links.links
 ) -> Document:
-    """Read a note. `name` is the file name without extension, which is the title in Obsidian.
-    `find_links` returns the links of a text that are wanted."""
+    """Return the content of a note. `name` is the file name without extension, which is the title
+    in Obsidian. `find_links` returns those links of a text that the caller needs."""
     text, problems = decode(data)
     properties, body_at, property_problems = frontmatter.properties_of(text)
     problems += property_problems
@@ -114,7 +114,7 @@ def _entries(
             line, line + passage.count("\n"), None, tuple(links_found), 0, 0, None,
             0 if start else min(body_at, len(passage)),
         )  # fmt: skip
-        yield tuple.__new__(Entry, values)  # skips the checks of the constructor, to save time
+        yield tuple.__new__(Entry, values)  # faster than the constructor
 
 
 def _passages(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -134,20 +134,20 @@ def _sections(found: list[Heading], length: int) -> Iterator[tuple[int, int, tup
     path: tuple[str, ...] = ()
     stack: list[Heading] = []
     for heading, after in zip(found, [*found[1:], None], strict=False):
-        end = after.at if after else length
+        end = after.offset if after else length
         while stack and stack[-1].level >= heading.level:
             stack.pop()
         stack.append(heading)
-        if end - start > PACKED and heading.at > start:
-            yield start, heading.at, path
-            start, path = heading.at, ()
+        if end - start > PACKED and heading.offset > start:
+            yield start, heading.offset, path
+            start, path = heading.offset, ()
         path = path or tuple([h.words for h in stack if h.words])
     yield start, length, path
 
 
 def _division(text: str, start: int) -> int:
-    """Return the offset at which to divide a section: after the last blank line that fits, else
-    after the last line, sentence or word."""
+    """Return the offset at which to divide a section: after the last blank line within LARGE
+    characters, else after the last line, sentence or word, else after LARGE characters."""
     stop = start + LARGE
     for gap in ("\n\n", "\n\r\n", "\n", ". ", "\u3002", " "):
         offset = text.rfind(gap, start + LARGE // 2, stop)
@@ -157,8 +157,8 @@ def _division(text: str, start: int) -> int:
 
 
 def parse_agent(data: bytes, name: str = "") -> Document:
-    """Read an AGENT.md. The `extra` of its first entry has the properties `type`, `id` and
-    `name`."""
+    """Return the content of an AGENT.md. The `extra` of its first entry has the properties `type`,
+    `id` and `name`."""
     note = parse(data, name)
     agent = {
         key: value

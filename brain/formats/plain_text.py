@@ -1,7 +1,7 @@
 """The words of an entry, without the markup around them.
 
-The list marker, checkbox, date, fields and block id are not words, and neither are tags before and
-after the sentence. The words of links, of tags inside the sentence and of code are words.
+The list marker, checkbox, date, fields, block id, and the tags before and after the sentence do not
+count as words. The texts of links, of tags inside the sentence and of code do.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
-# words that leave a sentence unfinished: a tag or link after one of them belongs to the sentence
+# words that leave a sentence unfinished: a tag or link after such a word belongs to the sentence
 _UNFINISHED = frozenset(
     """
     a an the is are was were be been being am to of in on at by for with from as into and or that
     this these those it its we our i you has have had will would please over than not
     no never use uses used using via without about like called named prefer avoid versus vs
     chose choose adopt adopted dropped needs need between per
-    """.split()  # noqa: SIM905 - a list of them would fill the page
+    """.split()  # noqa: SIM905 - a list of strings would fill the page
 )
 _QUOTES = str.maketrans(
     {"\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{LEFT SINGLE QUOTATION MARK}": "'"}
@@ -59,16 +59,17 @@ def _plain(text: str) -> str:
 
 
 def without_links(text: str) -> str:
-    """Return an entry without the links after its words. An entry of links only is not changed."""
+    """Return an entry without its fields and without the links and tags around its words. Return
+    the text unchanged if it has no wikilink, or no other words."""
     words = untagged(FIELD.sub("", text), remove_links=True) if "[[" in text else text
     return words if words.strip() else text
 
 
 def untagged(text: str, remove_links: bool = False) -> str:
-    """Return a text without the tags before and after its words, and with `remove_links`, without
-    such links.
+    """Return a text without the tags before and after its words. With `remove_links`, the links
+    there are removed, too.
 
-    A tag among the words is a word, and so is a tag that completes the sentence ("We use #redis").
+    A tag among the words, or one that completes the sentence ("We use #redis"), counts as a word.
     """
     if "#" not in text and not remove_links:
         return text
@@ -86,9 +87,8 @@ def _untagged_line(line: str, spans: list[tuple[int, int]], remove_links: bool) 
         trailing.append(spans.pop())
         stop = trailing[-1][0]
     words_before = line[:stop].split()
-    if (
-        trailing and words_before and words_before[-1].casefold() in _UNFINISHED
-    ):  # the tag completes the sentence
+    # the tag completes the sentence
+    if trailing and words_before and words_before[-1].casefold() in _UNFINISHED:
         spans.append(trailing[-1])
         stop = trailing[-1][1]
     while spans and not line[start : spans[0][0]].strip():

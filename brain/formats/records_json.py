@@ -1,5 +1,5 @@
-"""Read items.json, the typed and cited items of a project, and tasks.json, its tasks. Brain does
-not write these files."""
+"""Read items.json, the facts of a project with their sources, and tasks.json, the tasks of a
+project. Brain does not write these files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from brain.model import Document, Entry, Link
 
 
 def parse(format: str, data: bytes) -> Document:
-    """Read items.json or tasks.json. A record that cannot be read is reported; the others are
-    read."""
+    """Return the content of an items.json or tasks.json. A record that cannot be read is reported;
+    the others are read."""
     reading = Reading(data, format, format[0])  # a derived id begins with i or t
     make = _item if format == "items" else _task
     return reading.document(make(reading, record) for record in reading.records)

@@ -18,11 +18,11 @@ from brain.model import Document, Entry, Problem
 
 
 def parse(data: bytes, name: str, start: int = 0, first_line: int = 1) -> Document:
-    """Read the session `name`, or the piece of it that begins at an offset: an entry for each line
-    with text.
+    """Return the content of the session `name`: an entry for each line with text. `data` may be
+    only the end of the file, from the offset `start` and the line `first_line` on.
 
-    A call and its result have the same id and different roles. A line that does not parse is
-    reported, and the other lines are read. Only merge markers make the session broken.
+    The call of a tool and its result have the same id and different roles. A line that does not
+    parse is reported, and the other lines are read. Only merge markers make the session broken.
     """
     name = storable(name)
     # bytes that are not UTF-8 are reported below, line by line
@@ -56,7 +56,8 @@ def _messages(
 
 
 def _loads(line: str) -> Any:
-    """Return the value of a line. orjson is fast but strict, so its errors are tried with json."""
+    """Return the value of a line. orjson is fast but strict, so a line that it rejects is parsed
+    again with `json_spans`."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -129,7 +130,8 @@ def _string(value: dict[str, Any], name: str) -> str:
 
 
 def parse_index(data: bytes) -> Document:
-    """Read `sessions.json`: a list of sessions, `{"sessions": …}`, or a mapping of ids to them."""
+    """Return the content of `sessions.json`: a list of sessions, an object with the list as
+    `sessions`, or a mapping of ids to sessions."""
     reading = Reading(data, "sessions", "s", keyed=True)
     return reading.document(_session(reading, record) for record in reading.records)
 

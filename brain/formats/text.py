@@ -24,7 +24,8 @@ except ImportError:
 
 BOM = b"\xef\xbb\xbf"
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32, without i, l, o, u
-UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})  # with these, edits could lose text
+# problems of a file that make every edit unsafe, because it could lose text
+UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})
 DAY = r"\d{4}-\d{2}-\d{2}"
 CLOCK = r"(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?"  # the time that may follow a day
 _PAIRS = [a + b for a in ALPHABET for b in ALPHABET]
@@ -44,8 +45,8 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
     """
     problems: list[Problem] = []
 
-    def report(at: int, code: str, message: str) -> None:
-        problems.append(Problem(text.count("\n", 0, at) + 1, code, message))
+    def report(offset: int, code: str, message: str) -> None:
+        problems.append(Problem(text.count("\n", 0, offset) + 1, code, message))
 
     if data.startswith(BOM):
         data = data[3:]
@@ -64,8 +65,8 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
     if "\r" in text:
         report(text.index("\r"), "crlf", "has carriage returns; they are kept")
     if "\u2028" in text or "\u2029" in text:
-        at = min(at for at in (text.find("\u2028"), text.find("\u2029")) if at >= 0)
-        report(at, "line-separator", "contains U+2028 or U+2029, which do not end a line here")
+        offset = min(offset for offset in (text.find("\u2028"), text.find("\u2029")) if offset >= 0)
+        report(offset, "line-separator", "contains U+2028 or U+2029, which do not end a line here")
     if "<" in text and "<<<<<<<" in text:  # one character is found much faster than seven
         found = list(_MARKER.finditer(text))
         starts = [match.start() for match in found if match[0][0] == "<"]
@@ -85,7 +86,7 @@ def to_bytes(text: str) -> bytes:
 
 
 class Offsets:
-    """Maps characters of a text to lines and byte offsets of its file.
+    """The lines and the byte offsets in a file for the characters of a text.
 
     `lead` are the bytes of the file before the text.
     """
@@ -96,10 +97,10 @@ class Offsets:
         self._ascii = text.isascii()
         self.starts = [0]
         find = text.find
-        at = find("\n")
-        while at >= 0:
-            self.starts.append(at + 1)
-            at = find("\n", at + 1)
+        newline = find("\n")
+        while newline >= 0:
+            self.starts.append(newline + 1)
+            newline = find("\n", newline + 1)
         self._bytes = self.starts
         if not self._ascii:
             rows = pairwise(self.starts)
@@ -139,7 +140,7 @@ def digest(data: bytes) -> bytes:
 
 
 def new_digest(data: bytes = b"") -> Any:
-    """Return the digest of bytes as an object, to which more bytes can be added."""
+    """Return a hash object for a digest of 16 bytes. More data can be added with its `update`."""
     return blake2b(data, digest_size=16)
 
 
@@ -157,14 +158,15 @@ def derived_id(prefix: str, *parts: str) -> str:
 def unspaced_characters(text: str) -> str:
     """Return the characters of scripts without spaces between words, separated by spaces.
 
-    The full-text index has a column for them, in which a phrase of single characters finds any
-    substring.
+    The full-text index has a column for these characters, in which a phrase of single characters
+    finds any substring.
     """
     return "" if text.isascii() else " ".join(re.findall(f"[{UNSPACED}]", text))
 
 
 def words_next_to_unspaced(text: str) -> list[str]:
-    """Return the words that are next to a character of such a script, with repetitions."""
+    """Return the words that are next to a character of a script without spaces, with
+    repetitions."""
     word = f"[^\\W_{UNSPACED}]+"
     return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)
 

@@ -89,7 +89,7 @@ def test_heading_path() -> None:
 
 def test_headings_in_code_and_comments_are_none() -> None:
     masked = "# A\n\n  \n# B `c`"
-    assert [(h.at, h.level, h.words) for h in note_md.headings(masked)] == [
+    assert [(h.offset, h.level, h.words) for h in note_md.headings(masked)] == [
         (0, 1, "A"),
         (8, 1, "B `c`"),
     ]
