@@ -8,7 +8,6 @@ subscribed. If some of them were dropped, or the index was rebuilt, it gets `eve
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from brain.index.db import Index
@@ -17,21 +16,19 @@ from brain.model import Event
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from typing import Any
 
 Listener = Callable[[Event], None]
 
-KEPT = 1000  # events that the index keeps, and that wait in memory at most
+KEPT = 1000  # events that the index keeps, and that wait for it at most
 LOST = "events:lost"
 
 
 class Events:
-    """The listeners of this process, and events that are not in the index yet."""
+    """The listeners of this process."""
 
     def __init__(self, newest: Callable[[], int]) -> None:
         """`newest` returns the number of the last event in the index."""
         self.listeners: list[Listener] = []
-        self.waiting: deque[Event] = deque(maxlen=KEPT)
         self._newest = newest
         self._delivered = 0  # number of the last event that the listeners got
 
@@ -41,10 +38,6 @@ class Events:
             self.skip()
         self.listeners.append(listener)
         return lambda: self.listeners.remove(listener)
-
-    def publish(self, at: str, name: str, payload: dict[str, Any]) -> None:
-        """Add an event to the queue for the index."""
-        self.waiting.append(Event(at, name, payload))
 
     def skip(self) -> None:
         """Skip all events that are in the index now."""

@@ -6,6 +6,7 @@ Operations take it as their first argument and pass it down. Nothing here calls 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Any, Self
 
     from brain.embed import Provider
     from brain.embed.similarity import Meanings
@@ -75,6 +76,7 @@ class OpenVault:
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
         self.events = Events(lambda: events.newest(self.index))
+        self.new_events: deque[Event] = deque(maxlen=events.KEPT)  # not in the index yet
         self.watched = False
         self.read_only = read_only
         self.config, self.warnings = brain_yaml.parse(files.settings_text(paths))
@@ -325,7 +327,7 @@ class OpenVault:
 
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
-            self.events.publish(self.now(), "memory:sync", sync_payload(stats))
+            self.publish("memory:sync", sync_payload(stats))
         if stats.cold or self.events.listeners:
             self.write_events()
 
@@ -392,13 +394,17 @@ class OpenVault:
         """The reason why writing is off; see `access.paused`."""
         return access.paused(self.config, self.paths.state_path, self.read_only)
 
+    def publish(self, name: str, payload: dict[str, Any]) -> None:
+        """Publish an event. `write_events` writes it to the index."""
+        self.new_events.append(Event(self.now(), name, payload))
+
     def write_events(self, wait: float = 0.25) -> None:
-        """Write events to the index, and call the listeners. If another process is writing, the
+        """Write new events to the index, and call the listeners. If another process is writing, the
         next call writes them."""
-        if self.events.waiting:
+        if self.new_events:
             try:
-                events.append(self.index, list(self.events.waiting), wait)
-                self.events.waiting.clear()
+                events.append(self.index, list(self.new_events), wait)
+                self.new_events.clear()
             except BrainError:
                 return  # the next call tries again
         self.events.deliver(self.index)

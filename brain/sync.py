@@ -21,7 +21,8 @@ from brain.formats import parse
 from brain.formats.text import digest, new_digest
 from brain.index import read, write
 from brain.index.db import Index
-from brain.index.write import Known, ParsedFile, Stat
+from brain.index.read import Known, Stat
+from brain.index.write import ParsedFile
 from brain.model import Document, Entry, Part, Problem
 from brain.vault import files
 from brain.vault.layout import Vault
@@ -126,7 +127,7 @@ def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
     """Return True if a quick check shows that nothing changed. In doubt, return False."""
     if cold or found.paths is not None:
         return False
-    same = write.unchanged(index, _walk(found), found.stats)
+    same = read.unchanged(index, _walk(found), found.stats)
     return same and not _problems_differ(index, found)
 
 
@@ -155,7 +156,7 @@ class _Job:
         self.found, self.stats = found, stats
         self.promised, self.heads = promised, heads
         self.known_texts = known_texts
-        self.known = write.known(index, found.paths)
+        self.known = read.known(index, found.paths)
         self.read: list[str] = []
         self.racy: list[str] = []  # to read again, because they were read too soon after a change
         for path, stamp in found.stats.items():
@@ -268,8 +269,8 @@ def _settle(job: _Job, left: list[tuple[int, str]]) -> Iterator[list[Delta]]:
     index, db = job.index, job.index.db
     deltas: list[Delta] = []
     for id, path in left:
-        texts = {ref: was.text for ref, was in write.entries(index, id).items()}
-        if gone := compare(path, write.scope_of(index, id), texts, {}):
+        texts = {ref: was.text for ref, was in read.entries_of(index, id).items()}
+        if gone := compare(path, read.scope_of(index, id), texts, {}):
             deltas.append(gone)
     if deltas:
         yield deltas
@@ -331,7 +332,7 @@ def _transcript(job: _Job, path: str, seen: int) -> Iterator[ParsedFile]:
     from brain.formats import session_jsonl
 
     role, was, limit = job.found.role(path), job.known.get(path), job.config.maxFileSize
-    last = write.last_piece(job.index, was.id, path) if was else 0
+    last = read.last_piece(job.index, was.id, path) if was else 0
     try:
         file, st = files.open_regular(f"{job.vault.root_path}/{path}")
     except FileNotFoundError:
@@ -430,7 +431,7 @@ def _batches(parsed_files: Iterator[ParsedFile]) -> Iterator[list[ParsedFile]]:
 
 
 def _problems_differ(index: Index, found: Scan) -> bool:
-    return write.problems_of(index, CODES, found.paths) != sorted(set(found.problems))
+    return read.problems_of(index, CODES, found.paths) != sorted(set(found.problems))
 
 
 # -- the changes of the entries of a file ----------------------------------------------------------
@@ -440,7 +441,7 @@ def _delta(index: Index, parsed: ParsedFile) -> Delta | None:
     """Return the changes of the entries of a file; None if there are none."""
     if parsed.document.broken and parsed.id is not None:
         return None
-    before = write.entries(index, parsed.id, parsed.part) if parsed.id is not None else {}
+    before = read.entries_of(index, parsed.id, parsed.part) if parsed.id is not None else {}
     after: dict[str, Entry] = {}
     for entry in parsed.document.entries:
         after.setdefault(entry.ref, entry)

@@ -14,7 +14,7 @@ from brain import new_vault
 from brain.api import Brain
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
 from brain.index import read, write
-from brain.index.write import COARSE_SLACK, FINE_SLACK, Stat
+from brain.index.read import COARSE_SLACK, FINE_SLACK, Stat
 from brain.operations import doctor, entries, lookup
 from brain.sync import compare
 from brain.vault import files
@@ -23,7 +23,7 @@ from tests.conftest import MakeVault, OpenBrain
 
 
 def ids(brain: Brain) -> dict[str, int]:
-    return {path: known.id for path, known in write.known(brain.vault.index).items()}
+    return {path: known.id for path, known in read.known(brain.vault.index).items()}
 
 
 def refs(brain: Brain, path: str) -> list[str]:
@@ -118,7 +118,7 @@ def test_an_edit_in_the_moment_of_the_last_one_is_found(
     brain.sync()
     (root / "a.md").write_text("walrus two\n")
     st = (root / "a.md").stat()
-    ((id, known),) = [(k.id, k) for k in write.known(brain.vault.index).values()]
+    ((id, known),) = [(k.id, k) for k in read.known(brain.vault.index).values()]
     same = Stat.from_result(st, known.stat.seen_ns)  # as if the edit had kept every stat value
     with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         write.touch(db, [(id, same)])
@@ -151,20 +151,20 @@ def test_a_file_that_is_only_touched_changes_nothing(vault: MakeVault, opened: O
 def test_what_was_read_too_soon_is_noted_with_the_next_write(
     vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("brain.index.write.FINE_SLACK", 60 * 10**9)  # all that is new is too new
+    monkeypatch.setattr("brain.index.read.FINE_SLACK", 60 * 10**9)  # all that is new is too new
     root = vault({"a.md": "one\n"})
     brain = opened(root)
     brain.sync()
-    assert write.known(brain.vault.index)["a.md"].stat.racy
-    monkeypatch.setattr("brain.index.write.FINE_SLACK", 0)  # time passes
+    assert read.known(brain.vault.index)["a.md"].stat.racy
+    monkeypatch.setattr("brain.index.read.FINE_SLACK", 0)  # time passes
     monkeypatch.setattr(Stat, "racy", property(lambda s: s.seen_ns < time.time_ns() - 10**15))
     with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         db.execute("UPDATE files SET seen_ns = 1")
     assert brain.sync().quiet
-    assert write.known(brain.vault.index)["a.md"].stat.seen_ns == 1  # nothing else to write
+    assert read.known(brain.vault.index)["a.md"].stat.seen_ns == 1  # nothing else to write
     (root / "b.md").write_text("two\n")
     brain.sync()
-    assert write.known(brain.vault.index)["a.md"].stat.seen_ns > 1
+    assert read.known(brain.vault.index)["a.md"].stat.seen_ns > 1
 
 
 def test_a_hard_link_made_later_is_reported(vault: MakeVault, opened: OpenBrain) -> None:

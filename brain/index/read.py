@@ -1,4 +1,5 @@
-"""Read entries by id, place, filter and kind, their facts, and information about the vault.
+"""Read entries by id, place, filter and kind, their facts, the files as the index has them, and
+information about the vault.
 
 Every filter is in the SQL, so invisible entries are not counted. The queries for entries that a
 context shows without a search (pinned memories, warnings, summaries, tasks) have small indexes in
@@ -8,6 +9,7 @@ schema.sql, so their time does not depend on the size of the vault.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from brain._tuples import NamedTuple
 from brain.index import relations
@@ -16,10 +18,12 @@ from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     import sqlite3
     from typing import Any
 
     from brain.index.db import Owners
+    from brain.model import Part
 
 MAX_BY_PREFIX = 1000  # entries whose id begins with a text
 _FROM = "FROM entries c JOIN files f ON f.id = c.file"
@@ -352,6 +356,142 @@ def large_memories(index: Index, limit: int) -> list[str]:
     """Return the paths of memory notes that have more bytes than the limit."""
     sql = "SELECT path FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
     return [path for (path,) in index.rows(sql, (limit,))]
+
+
+# -- the files, as the index has them ------------------------------------------------------------
+
+FINE_SLACK = 20_000_000  # ns, for ext4 and similar file systems
+COARSE_SLACK = 2_500_000_000  # ns, for FAT, whose times are multiples of 2 s
+
+
+class Stat(NamedTuple):
+    """The stat values of a file, and when it was last read."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    seen_ns: int = 0
+
+    @classmethod
+    def from_result(cls, st: os.stat_result, seen_ns: int) -> Stat:
+        return cls(st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, seen_ns)
+
+    @property
+    def racy(self) -> bool:
+        """True if the file was read so soon after a change that another change could have the same
+        times."""
+        slack = FINE_SLACK if self.ctime_ns % 1_000_000_000 else COARSE_SLACK
+        return self.ctime_ns > self.seen_ns - slack
+
+
+class Known(NamedTuple):
+    """The fields of an indexed file that decide whether it has to be read again."""
+
+    id: int
+    stat: Stat
+    digest: bytes
+
+
+class KnownEntry(NamedTuple):
+    """An entry as the index has it: enough to see how it changed. `written` is 1 if its id is
+    written in its note."""
+
+    text: str
+    heading: str
+    written: int
+
+
+def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
+    """Return the indexed files by path: all, or those at and below these paths."""
+    sql = "SELECT path, id, size, mtime_ns, ctime_ns, inode, seen_ns, digest FROM files WHERE"
+    return {
+        row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _rows_below(index, sql, paths)
+    }
+
+
+def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
+    """Return True if these are all indexed files, none has changed since it was read, and none was
+    read so soon after a change that it has to be read again. This is much faster than a comparison
+    with `known`, especially if the last write was after the same walk."""
+    if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
+        return True
+    if any_racy(index):
+        return False
+    rows = index.rows("SELECT path, size, mtime_ns, ctime_ns, inode FROM files")
+    return {path: tuple(stamp) for path, *stamp in rows} == stamps
+
+
+def any_racy(index: Index) -> bool:
+    slack = f"iif(ctime_ns % 1000000000, {FINE_SLACK}, {COARSE_SLACK})"
+    sql = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
+    return index.value(sql) is not None
+
+
+def scope_of(index: Index, file: int) -> str:
+    """Return the scope of an indexed file."""
+    return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
+
+
+def entries_of(index: Index, file: int, part: Part | None = None) -> dict[str, KnownEntry]:
+    """Return a file's entries by id, in order. If ids are equal, the first entry is used."""
+    where, values = in_part(file, part)
+    sql = f"SELECT ref, text, heading, {WRITTEN} FROM entries WHERE {where}"
+    rows = index.rows(f"{sql} ORDER BY line DESC, id DESC", values)
+    return {ref: KnownEntry(*row) for ref, *row in reversed(rows)}
+
+
+def last_piece(index: Index, file: int, path: str) -> int:
+    """Return the offset of the last piece of a transcript that has entries; 0 if all of it has to
+    be read again, because it has problems."""
+    if index.value("SELECT 1 FROM problems WHERE path = ?", (path,)):
+        return 0
+    return int(index.value("SELECT max(start) FROM entries WHERE file = ?", (file,)) or 0)
+
+
+def problems_of(
+    index: Index, codes: Iterable[str], paths: Iterable[str] | None
+) -> list[tuple[str, Problem]]:
+    """Return the stored problems with these codes at and below these paths, sorted."""
+    sql = f"SELECT path, line, code, message FROM problems WHERE {has_code(codes)} AND"
+    return sorted({(path, Problem(*problem)) for path, *problem in _rows_below(index, sql, paths)})
+
+
+def _rows_below(index: Index, sql: str, paths: Iterable[str] | None) -> Iterable[tuple[Any, ...]]:
+    """Return the rows at and below these paths, with one statement per path, because SQLite limits
+    the depth of a condition."""
+    if paths is None:
+        return index.rows(f"{sql} 1")
+    return chain.from_iterable(index.rows(f"{sql} {BELOW}", below(p)) for p in sorted(paths))
+
+
+BELOW = "(path = ? OR (path >= ? AND path < ?))"
+
+
+def below(path: str) -> tuple[str, str, str]:
+    """Return the values for BELOW ('0' is the character after '/')."""
+    name = storable(path)
+    return name, f"{name}/", f"{name}0"
+
+
+def storable(path: str) -> str:
+    """Return a path for the index, in which bytes that are not UTF-8 are escaped."""
+    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
+
+
+WRITTEN = "json_extract(extra, '$.anchored') IS NOT NULL"
+
+
+def in_part(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
+    """Return a condition on the entries of a file, or of a part of it, and its values."""
+    if part is None:
+        return "file = ?", (file,)
+    return "file = ? AND start >= ? AND start < ?", (file, part.start, part.stop)
+
+
+def has_code(codes: Iterable[str]) -> str:
+    """Return a condition on codes. They need no placeholders."""
+    return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
 # -- facts from the journals, which `records` computes -------------------------------------------

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 from brain._tuples import NamedTuple
 from brain.formats.text import unspaced_characters, words_next_to_unspaced
 from brain.index.db import FULL_TEXTS, Index, each, marks
+from brain.index.read import BELOW, WRITTEN, Stat, any_racy, below, has_code, in_part
 from brain.model import Document, Part, Problem
 
 TYPE_CHECKING = False
@@ -20,49 +19,6 @@ if TYPE_CHECKING:
 
     # the row of an entry, its links, and its columns of full text
     NewEntry = tuple[tuple[Any, ...], tuple[Link, ...], tuple[str, ...]]
-
-FINE_SLACK, COARSE_SLACK = (
-    20_000_000,
-    2_500_000_000,
-)  # ns; ext4 and similar file systems, and FAT, whose times are multiples of 2 s
-
-
-class Stat(NamedTuple):
-    """The stat values of a file, and when it was last read."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    seen_ns: int = 0
-
-    @classmethod
-    def from_result(cls, st: os.stat_result, seen_ns: int) -> Stat:
-        return cls(st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, seen_ns)
-
-    @property
-    def racy(self) -> bool:
-        """True if the file was read so soon after a change that another change could have the same
-        times."""
-        slack = FINE_SLACK if self.ctime_ns % 1_000_000_000 else COARSE_SLACK
-        return self.ctime_ns > self.seen_ns - slack
-
-
-class Known(NamedTuple):
-    """The fields of an indexed file that decide whether it has to be read again."""
-
-    id: int
-    stat: Stat
-    digest: bytes
-
-
-class KnownEntry(NamedTuple):
-    """An entry as the index has it: enough to see how it changed. `written` is 1 if its id is
-    written in its note."""
-
-    text: str
-    heading: str
-    written: int
 
 
 class ParsedFile(NamedTuple):
@@ -82,85 +38,6 @@ class ParsedFile(NamedTuple):
     part: Part | None = None
 
 
-def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
-    """Return the indexed files by path: all, or those at and below these paths."""
-    sql = "SELECT path, id, size, mtime_ns, ctime_ns, inode, seen_ns, digest FROM files WHERE"
-    return {
-        row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _rows_below(index, sql, paths)
-    }
-
-
-def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
-    """Return True if these are all indexed files, none has changed since it was read, and none was
-    read so soon after a change that it has to be read again. This is much faster than a comparison
-    with `known`, especially if the last write was after the same walk."""
-    if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
-        return True
-    if _any_racy(index):
-        return False
-    rows = index.rows("SELECT path, size, mtime_ns, ctime_ns, inode FROM files")
-    return {path: tuple(stamp) for path, *stamp in rows} == stamps
-
-
-def _any_racy(index: Index) -> bool:
-    slack = f"iif(ctime_ns % 1000000000, {FINE_SLACK}, {COARSE_SLACK})"
-    sql = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
-    return index.value(sql) is not None
-
-
-_BELOW = "(path = ? OR (path >= ? AND path < ?))"
-
-
-def _rows_below(index: Index, sql: str, paths: Iterable[str] | None) -> Iterable[tuple[Any, ...]]:
-    """Return the rows at and below these paths, with one statement per path, because SQLite limits
-    the depth of a condition."""
-    if paths is None:
-        return index.rows(f"{sql} 1")
-    return chain.from_iterable(index.rows(f"{sql} {_BELOW}", _below(p)) for p in sorted(paths))
-
-
-def _below(path: str) -> tuple[str, str, str]:
-    """Return the values for _BELOW ('0' is the character after '/')."""
-    name = storable(path)
-    return name, f"{name}/", f"{name}0"
-
-
-def storable(path: str) -> str:
-    """Return a path for the index, in which bytes that are not UTF-8 are escaped."""
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
-
-
-def scope_of(index: Index, file: int) -> str:
-    """Return the scope of an indexed file."""
-    return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
-
-
-def entries(index: Index, file: int, part: Part | None = None) -> dict[str, KnownEntry]:
-    """Return a file's entries by id, in order. If ids are equal, the first entry is used."""
-    where, values = _in_part(file, part)
-    sql = f"SELECT ref, text, heading, {_WRITTEN} FROM entries WHERE {where}"
-    rows = index.rows(f"{sql} ORDER BY line DESC, id DESC", values)
-    return {ref: KnownEntry(*row) for ref, *row in reversed(rows)}
-
-
-_WRITTEN = "json_extract(extra, '$.anchored') IS NOT NULL"
-
-
-def _in_part(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
-    """Return a condition on the entries of a file, or of a part of it, and its values."""
-    if part is None:
-        return "file = ?", (file,)
-    return "file = ? AND start >= ? AND start < ?", (file, part.start, part.stop)
-
-
-def last_piece(index: Index, file: int, path: str) -> int:
-    """Return the offset of the last piece of a transcript that has entries; 0 if all of it has to
-    be read again, because it has problems."""
-    if index.value("SELECT 1 FROM problems WHERE path = ?", (path,)):
-        return 0
-    return int(index.value("SELECT max(start) FROM entries WHERE file = ?", (file,)) or 0)
-
-
 def can_replace(index: Index, parsed: ParsedFile) -> bool:
     """Return True if replacing this part of a file does not affect the rest of its rows.
 
@@ -173,7 +50,7 @@ def can_replace(index: Index, parsed: ParsedFile) -> bool:
     role = index.rows("SELECT scope, agent, project, stale FROM files WHERE id = ?", (parsed.id,))
     if role != [(parsed.scope, parsed.agent, parsed.project, "")]:
         return False
-    condition, values = _in_part(parsed.id or 0, part)
+    condition, values = in_part(parsed.id or 0, part)
     before = index.rows(f"SELECT ref FROM entries WHERE {condition} ORDER BY start", values)
     outside = (
         "+file = ? AND NOT (start >= ? AND start < ?)"  # the + makes SQLite use the index on ref
@@ -183,7 +60,7 @@ def can_replace(index: Index, parsed: ParsedFile) -> bool:
     if [ref for (ref,) in before] != list(part.refs) or any(each(index.db, sql, refs, values)):
         return False
     outside = outside.removeprefix("+")
-    sql = f"SELECT 1 FROM entries WHERE {outside} AND NOT {_WRITTEN} LIMIT 1"
+    sql = f"SELECT 1 FROM entries WHERE {outside} AND NOT {WRITTEN} LIMIT 1"
     others_derived = index.value(sql, values) is not None
     if not (others_derived or part.derived):
         return True
@@ -270,7 +147,7 @@ def _note_columns(parsed: ParsedFile) -> tuple[str, str, str]:
 def _replace(index: Index, parsed: ParsedFile, rows: list[NewEntry]) -> list[NewEntry]:
     """Remove the old rows of a file, or of a part of it, that are not among these, and update the
     positions of the others. Return the rows to add."""
-    db, (where, values) = index.db, _in_part(parsed.id or 0, parsed.part)
+    db, (where, values) = index.db, in_part(parsed.id or 0, parsed.part)
     role = index.rows("SELECT title, scope FROM files WHERE id = ?", (parsed.id,))
     if parsed.scope == "sessions" or role != [(parsed.document.title, parsed.scope)]:
         _delete_entries(
@@ -401,7 +278,7 @@ def finish(index: Index, walk: str) -> None:
 
     The digest is not recorded while a file has to be read again in any case.
     """
-    value = "" if walk and _any_racy(index) else walk
+    value = "" if walk and any_racy(index) else walk
     index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
 
 
@@ -423,14 +300,6 @@ def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Proble
     db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
 
 
-def problems_of(
-    index: Index, codes: Iterable[str], paths: Iterable[str] | None
-) -> list[tuple[str, Problem]]:
-    """Return the stored problems with these codes at and below these paths, sorted."""
-    sql = f"SELECT path, line, code, message FROM problems WHERE {_has_code(codes)} AND"
-    return sorted({(path, Problem(*problem)) for path, *problem in _rows_below(index, sql, paths)})
-
-
 def replace_problems(
     db: sqlite3.Connection,
     codes: Iterable[str],
@@ -438,18 +307,13 @@ def replace_problems(
     found: Iterable[tuple[str, Problem]],
 ) -> None:
     """Replace the problems with these codes at and below these paths."""
-    sql = f"DELETE FROM problems WHERE {_has_code(codes)} AND"
+    sql = f"DELETE FROM problems WHERE {has_code(codes)} AND"
     if paths is None:
         db.execute(f"{sql} 1")
     else:
-        db.executemany(f"{sql} {_BELOW}", map(_below, paths))
+        db.executemany(f"{sql} {BELOW}", map(below, paths))
     rows = [(path, *problem) for path, problem in found]
     db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
-
-
-def _has_code(codes: Iterable[str]) -> str:
-    """Return a condition on codes. They need no placeholders."""
-    return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
 def _delete_entries(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:

@@ -98,7 +98,7 @@ def _publish(vault: OpenVault, results: Sequence[Outcome]) -> None:
     for ref in dict.fromkeys(write.ref for write in writes if write.op in _REPORTED):
         for row in read.exact(vault.index, ref)[:1]:
             delta = Delta(row.path, row.scope, changed=((row.ref, row.text),))
-            vault.events.publish(vault.now(), "memory:write", write_payload(delta))
+            vault.publish("memory:write", write_payload(delta))
 
 
 def changed(

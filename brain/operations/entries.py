@@ -78,7 +78,7 @@ def _whole(vault: OpenVault, rows: list[Row], freshness: Freshness) -> Entry:
 
 def _publish_read(vault: OpenVault, row: Row) -> None:
     payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
-    vault.events.publish(vault.now(), "memory:read", payload)
+    vault.publish("memory:read", payload)
 
 
 def list_(

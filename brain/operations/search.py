@@ -115,7 +115,7 @@ def search(
         notes = [words_alone(error)]
     shown = [{"id": result.id, "path": result.path} for result in results]
     query, _ = redact(question, emails=vault.config.redactEmails)
-    vault.events.publish(vault.now(), "memory:search", {"query": query, "results": shown})
+    vault.publish("memory:search", {"query": query, "results": shown})
     if not results:
         remarks = [*remarks, *_remarks_on_filters(vault, filters)]
     return Answer(query=question, results=results, freshness=freshness, notes=(*remarks, *notes))

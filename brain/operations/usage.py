@@ -160,9 +160,7 @@ def _publish(vault: OpenVault, context: Context) -> None:
         scope = "sessions" if part.kind == "session" else "sources"
         sizes[scope, part.path] += sum(len(passage.text) for passage in part.passages)
     for (scope, path), size in sizes.items():
-        vault.events.publish(
-            vault.now(), "memory:read", {"type": scope, "path": path, "size": size}
-        )
+        vault.publish("memory:read", {"type": scope, "path": path, "size": size})
 
 
 def current_round(vault: OpenVault, asked: Asked, by: Actor) -> Round:

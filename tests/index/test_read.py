@@ -8,7 +8,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import Ambiguous, NotFound
-from brain.index import fulltext, read, write
+from brain.index import fulltext, read
 from brain.model import SCOPES
 from brain.operations import lookup
 from tests import kit
@@ -166,12 +166,12 @@ def test_row_ids_are_never_used_twice(vault: MakeVault, opened: OpenBrain) -> No
     root = vault({"a.md": "one\n", "b.md": "two\n"})
     brain = opened(root)
     brain.sync()
-    last = max(known.id for known in write.known(brain.vault.index).values())
+    last = max(known.id for known in read.known(brain.vault.index).values())
     (root / "b.md").unlink()
     brain.sync()
     (root / "c.md").write_text("three\n")
     brain.sync()
-    assert write.known(brain.vault.index)["c.md"].id == last + 1
+    assert read.known(brain.vault.index)["c.md"].id == last + 1
 
 
 def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) -> None:
@@ -180,7 +180,7 @@ def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) ->
     brain.sync()
 
     def below(*paths: str) -> list[str]:
-        return sorted(write.known(brain.vault.index, paths))
+        return sorted(read.known(brain.vault.index, paths))
 
     assert below("a") == ["a/b/y.md", "a/x.md"]
     assert below("a.md", "a/b") == ["a.md", "a/b/y.md"]

@@ -283,7 +283,7 @@ def test_no_question_breaks_anything(standing: Brain, question: str, tag: str, d
 def test_a_strange_question(question: str, standing: Brain) -> None:
     standing.search(question)
     standing.vault.write_events()
-    assert not standing.events.waiting
+    assert not standing.vault.new_events
 
 
 def test_feedback_moves_a_memory_up_and_down(vault: MakeVault, opened: OpenBrain) -> None:
