@@ -89,7 +89,7 @@ class Config(NamedTuple):
     vaultId: str = _setting(
         "",
         "The id by which a machine finds its local data about the vault, even after the vault was"
-        " moved. Brain sets it.",
+        " moved. Brain sets this id.",
     )
 
     # files
@@ -136,8 +136,8 @@ class Config(NamedTuple):
     projects: tuple[str, ...] = _setting(
         (),
         "The folders in which agents work, by agent or project: `{garden: ~/code/garden}`. An"
-        " imported session belongs to the agent or project whose folder contains its working"
-        " folder; if there are several, to the one with the longest path.",
+        " imported session belongs to the agent or project whose folder contains the working folder"
+        " of the session. If several contain it, the longest path counts.",
         must="names, each with the path of a folder, as `{garden: ~/code/garden}`",
         fits=_is_project,
         mapping=True,
@@ -168,8 +168,8 @@ class Config(NamedTuple):
     vectorWeight: float = _setting(1.0, "The weight of meaning in the score of a hybrid search.")
     similarityThreshold: float = _setting(
         0.4,
-        "The similarity, from 0 to 1, that an entry without a word of the question needs to be"
-        " found by a hybrid search.",
+        "The similarity, from 0 to 1, from which on a hybrid search finds an entry that contains no"
+        " word of the question.",
     )
 
     # contexts
@@ -177,18 +177,20 @@ class Config(NamedTuple):
         True, "Whether `brain context` returns memories. Search always works."
     )
     injectionTopN: int = _setting(5, "The number of memories for the question in a context.")
-    topK: int = _setting(15, "The number of best entries from which these memories are selected.")
+    topK: int = _setting(
+        15, "The number of best entries from which the `injectionTopN` memories come."
+    )
     maxPinned: int = _setting(5, "The number of pinned memories in a context, newest first.")
     maxPerSource: int = _setting(2, "The number of memories from the same session in a context.")
     maxRetrievalMs: int = _setting(
         200,
-        "The time limit of a context, in milliseconds. After it, no related entries are added.",
+        "The time in milliseconds after which a context gets no related entries.",
     )
     cascadeSeeds: int = _setting(
         10, "The number of best entries whose connected entries are added."
     )
     cascadeDepth: int = _setting(2, "The number of steps to a connected entry, at most 6.")
-    cascadeDecay: float = _setting(0.7, "The factor of the score for each step.")
+    cascadeDecay: float = _setting(0.7, "The factor by which each step reduces the score.")
     tokenizer: str = _setting(
         "estimate",
         "How tokens are counted: `estimate`, or a tokenizer that is installed, as"
@@ -200,10 +202,10 @@ class Config(NamedTuple):
         5000, "The maximum number of tokens of a context, unless a call sets its budget."
     )
     taskShare: float = _setting(
-        0.4, "The share of the tokens for memories that memories of the current session get."
+        0.4, "Of the tokens for memories, the share for memories of the current session."
     )
-    projectShare: float = _setting(0.4, "The share that memories of the agent or project get.")
-    globalShare: float = _setting(0.2, "The share that memories of the admin get.")
+    projectShare: float = _setting(0.4, "The share for memories of the agent or project.")
+    globalShare: float = _setting(0.2, "The share for memories of the admin.")
     headTailPreserve: int = _setting(
         2, "The number of tasks at the beginning and at the end of the list that are dropped last."
     )

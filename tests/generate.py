@@ -129,7 +129,7 @@ ENVIRONMENT = """\
 |---|---|
 | `BRAIN_VAULT` | The vault, if `--vault` is not given. |
 | `BRAIN_STATE` | The state folder, which contains this machine's local files (state.db, the \
-registry of agents). The default depends on the platform. |
+registry of agents). The default is different on Linux and macOS. |
 | `VISUAL`, `EDITOR` | The editor of `brain edit`. |
 | `NO_COLOR` | If set, the output has no colour and no bold text. Matching words are \
 marked «like this». |
@@ -191,9 +191,9 @@ origin and its place. Invisible characters are removed. For programs, `_meta` co
 document](json.md) under the key `brain/result`. An error message says what to do.
 
 **Confirmation.** The memory of the admin is global memory. If an agent changes it, the user has to
-confirm the change. The client shows a form for this. If it cannot, the agent has to ask the user,
-and then set the argument `confirm`. Feedback, and new memories of the kind `pattern`, need no
-confirmation.
+confirm the change. The client shows a form for this. If the client cannot show forms, the agent has
+to ask the user, and then set the argument `confirm`. Feedback, and new memories of the kind
+`pattern`, need no confirmation.
 
 **Freshness.** The server checks the files of the vault before each answer, and once a minute
 without a request.
@@ -242,12 +242,12 @@ all settings as comments. `brain config` shows the current values.
 The settings may also be in a nested block `memory:`. An unknown key is a warning in `brain doctor`,
 which suggests the most similar setting.
 
-If a value is not valid, every command stops with exit code 6 and names the line. Otherwise a
-setting such as `exclude` could be ignored without notice. A value may also be valid but name
-something that this machine does not have (`vectorModel`, `tokenizer`). In this case, commands still
-work, and their output says what is missing.
+If a value is not valid, every command stops with exit code 6 and names the line, so that no setting
+is ignored without notice. A value may also be valid but name something that this machine does not
+have (`vectorModel`, `tokenizer`). In this case, commands still work, and their output says what is
+missing.
 
-`brain watch` uses a changed file after its next full scan.
+`brain watch` uses a changed `brain.yaml` after its next full scan.
 
 """
 

@@ -25,8 +25,8 @@ VIEWS: dict[str, View] = {}  # no operations
 def _mcp(agent: str, vault: str | None, as_json: bool) -> None:
     """Serve the vault to an AI client by MCP, on standard input and output.
 
-    The client starts it; `brain connect` says how. AGENT is who uses it: what it may read and
-    write, and whose memory it stores.
+    AI clients start this server; `brain connect` configures them to do so. The client
+    gets the permissions of the agent, and stores memories in the memory of this agent.
 
     \b
     brain mcp --agent claude
@@ -56,7 +56,7 @@ mcp_command = click.Command(
     params=[
         click.Option(
             ["--agent", "-a"], default="", metavar="NAME",
-            help="The agent that uses it.  [default: BRAIN_AGENT, else admin]",
+            help="The agent that the client acts as.  [default: BRAIN_AGENT, else admin]",
         ),
         *common(),
     ],
@@ -69,10 +69,10 @@ mcp_command = click.Command(
 def _hook(client: str, event: str, agent: str, vault: str | None, as_json: bool) -> None:
     """Answer an event of an AI client, whose JSON is read from standard input.
 
-    The client calls it; `brain connect` says how. It prints the context for the session, or imports
-    the transcript. It always succeeds, so that no prompt fails; errors are in `hook.log` in the
-    state folder. CLIENT is one of claude-code, codex, gemini, vscode, cursor, and EVENT is the
-    client's own name.
+    AI clients run this command; `brain connect` configures them to do so. The command prints the
+    context for the session, or imports the transcript. It always succeeds, so that no prompt fails;
+    errors are in `hook.log` in the state folder. CLIENT is one of claude-code, codex, gemini,
+    vscode, cursor. EVENT is the name of the event as the client spells it, such as SessionStart.
 
     \b
     brain hook claude-code SessionStart --agent claude --vault ~/Notes < event.json
@@ -119,9 +119,9 @@ def _connect(
     """Let an AI client use the vault.
 
     CLIENT is one of claude-code, claude-desktop, codex, gemini, opencode, cursor, vscode. The
-    client gets Brain's MCP server, and instructions when to use it. Its other settings stay, and
-    files that Brain edits are kept next to them as NAME.brain-backup. The agent is created in the
-    vault if needed.
+    command adds Brain's MCP server to the configuration of the client, with instructions when to
+    use Brain. All other settings stay. Before Brain edits a file, it copies the file to
+    NAME.brain-backup. If the agent does not exist, Brain creates it in the vault.
 
     \b
     brain connect claude-code
@@ -214,7 +214,7 @@ connect_command = click.Command(
             help="The agent that the client acts as.  [default: one for each client]",
         ),
         click.Option(["--dry-run"], is_flag=True, help="Show what would be done, and do nothing."),
-        click.Option(["--remove"], is_flag=True, help="Disconnect it. The agent stays."),
+        click.Option(["--remove"], is_flag=True, help="Disconnect the client. The agent stays."),
         click.Option(["--list", "list_"], is_flag=True, help="List the clients."),
         *common(),
     ],

@@ -201,7 +201,7 @@ watch_command = click.Command(
 def _events(follow: bool, limit: int, by: str, vault: str | None, as_json: bool) -> None:
     """Show recent events.
 
-    They come from every Brain process on this machine.
+    The events come from all Brain processes on this machine.
 
     \b
     brain events

@@ -81,18 +81,18 @@ def run(
 OPERATIONS = (
     # -- set up -----------------------------------------------------------------------------------
     Operation("config", "operations.settings", "set up", "Show the settings, or one of them.",
-              "They are set in brain.yaml.",
+              "To change a setting, edit brain.yaml.",
               ("brain config", "brain config exclude")),
     Operation("budget", "operations.settings", "set up",
               "Show or set the token limit of a context.",
-              "`brain context --budget` overrides it.",
+              "`brain context --budget` overrides this limit.",
               ("brain budget", "brain budget 3000")),
     Operation("alias list", "operations.settings", "set up", "List words that mean the same.",
               examples=("brain alias list",)),
     Operation("alias add", "operations.settings", "set up",
               "Add words that mean the same as WORD.",
-              "A search for one of them finds the others. They are kept in brain.yaml, as"
-              " `auth=authentication, login`.",
+              "A search for one of the words finds the others. The words are stored in"
+              " brain.yaml, as `auth=authentication, login`.",
               ("brain alias add auth login sign-in",)),
     Operation("alias remove", "operations.settings", "set up",
               "Remove synonyms of WORD, or all of them.", "",
@@ -101,15 +101,16 @@ OPERATIONS = (
               "List the agents of this vault, with their types.",
               examples=("brain agent list",), key="agents"),
     Operation("agent add", "operations.agents", "set up", "Create an agent.",
-              "It gets a folder with an AGENT.md, in agents/, or in the project of that name. Its"
-              " MEMORY.md is created when it first remembers something.",
+              "The agent gets a folder with an AGENT.md, in agents/ or in the project with the"
+              " same name. Its MEMORY.md is created with its first memory.",
               ('brain agent add claude --about "Writes code."',
                "brain agent add linter --type skill")),
     Operation("agent register", "operations.agents", "set up",
               "Set the highest type that an agent may have on this machine.",
-              "An agent has the lower of this type and the one in its AGENT.md. An agent that is"
-              " not registered is at most a project agent, except the agent of the vault itself."
-              " The registry is not synced.",
+              "The type of an agent is the lower of this type and the type in its AGENT.md. An"
+              " agent that is not registered is at most a project agent. Only the agent whose"
+              " AGENT.md is directly in 40_Brain/ needs no registration to be an admin. The"
+              " registry is not synced.",
               ("brain agent register claude --type admin",)),
     # -- find -------------------------------------------------------------------------------------
     Operation("search", "operations.search", "find", "Search memories, tasks and notes.",
@@ -120,20 +121,21 @@ OPERATIONS = (
                "brain search frost --scope sessions --scope sources --since 2026-01-01")),
     Operation("context", "operations.context", "find",
               "Print what an agent should know before it answers.",
-              "These are warnings, pinned memories and the best matches, within a token limit.",
+              "The context contains warnings, pinned memories and the best matches, within a"
+              " token limit.",
               ('brain context "how do we deploy?"',
                'brain context "fix the importer" --file src/import.py --format gemini',
                'git diff | brain context "review this" --text -')),
     Operation("show", "operations.entries", "find", "Show one entry in full.",
-              "ID is an id as a search prints it, the beginning of one, PATH:LINE, or words"
-              " that only one memory has. For a memory, this includes its score and where it"
-              " comes from.",
+              "ID is the id that a search prints, the beginning of an id, PATH:LINE, or words"
+              " that only one memory contains. For a memory, the output includes its score and"
+              " its origin.",
               ("brain show m-7f3k2ab4",
                'brain show "10_Projects/Garden Planner/Architecture.md:12"')),
     Operation("list", "operations.entries:list_", "find", "List entries, newest first.",
-              "Lists memories, unless --scope says otherwise. FILTER compares fields by = !="
-              " > >= < <= ~ (contains) and `in (…)`, joined by and, or, not. An order starts"
-              " with the highest value; `-` reverses it.",
+              "Without --scope, only memories are listed. FILTER is made of comparisons with ="
+              " != > >= < <= ~ (contains) or `in (…)`. Combine them with and, or, not. Sorting"
+              " puts the highest value first; a `-` before the field reverses this.",
               ("brain list",
                "brain list --kind decision --since 2026-01-01",
                "brain list --where 'importance>=0.7 and tags=db' --order confidence",
@@ -145,18 +147,18 @@ OPERATIONS = (
               "Print the links that open an entry in Obsidian or an editor.",
               examples=("brain open m-7f3k2ab4", 'xdg-open "$(brain open m-7f3k2ab4 | head -1)"')),
     Operation("graph", "operations.graph", "find", "Show how memories are connected.",
-              "Without ID, it shows all memories in clusters. With ID, it shows the entries that"
-              " are connected to this entry. Memories are connected by links, by tags and notes"
-              " that they have in common, and by being useful together. It is one step from a"
-              " memory to its tag, and another step from the tag to another memory. To open a"
-              " canvas in Obsidian, store it in the vault.",
+              "Without ID, all memories are shown in clusters. With ID, only the entries that are"
+              " connected to this entry are shown. Memories are connected by links, by common tags"
+              " and notes, and by being useful together. It is one step from a memory to its tag,"
+              " and another step from the tag to another memory. To open a canvas in Obsidian,"
+              " store it in the vault.",
               ("brain graph",
                "brain graph m-7f3k2ab4",
                'brain graph --format canvas > "Memory Map.canvas"')),
     # -- write ------------------------------------------------------------------------------------
     Operation("remember", "operations.remember", "write", "Store a memory.",
               "The memory is TEXT, or standard input. It is added to the MEMORY.md of an agent, at"
-              " the end of the section for its kind. A memory that exists already is not stored"
+              " the end of the section for its kind. A memory that already exists is not stored"
               " again. Secrets are left out.",
               ('brain remember "Chose SQLite for local-first search" --kind decision --tag db',
                'brain remember "Deploys go out on Wednesdays" --supersedes m-2b8xq1mz',
@@ -169,14 +171,14 @@ OPERATIONS = (
                "brain update m-7f3k2ab4 --importance 0.9 --tag db",
                "brain update m-7f3k2ab4 --tag db --replace")),
     Operation("forget", "operations.change", "write", "Delete a memory.",
-              "Lines nested in it are deleted, too. `brain undo` restores it.",
+              "The lines nested in the memory are deleted, too. `brain undo` restores them all.",
               ("brain forget m-7f3k2ab4",
                'brain forget "slug pellets"',
                "brain forget m-7f3k2ab4 --purge")),
     Operation("tag", "operations.change", "write", "Add tags to a memory, or remove them.",
               examples=("brain tag m-7f3k2ab4 db sqlite", "brain tag m-7f3k2ab4 --remove draft")),
     Operation("pin", "operations.change", "write", "Include a memory in every context.",
-              "It gets the tag #pinned.",
+              "The memory gets the tag #pinned.",
               ("brain pin m-7f3k2ab4",)),
     Operation("unpin", "operations.change", "write", "Stop including a memory in every context.",
               "The tag #pinned is removed.",
@@ -201,7 +203,7 @@ OPERATIONS = (
               ('brain demote m-7f3k2ab4 --why "moved to Postgres"',)),
     # -- sessions ---------------------------------------------------------------------------------
     Operation("session start", "operations.session", "sessions", "Start a session.",
-              "Its transcript is a file in the folder of the agent, in sessions/.",
+              "The transcript of the session is a file in the folder of the agent, in sessions/.",
               ("brain session start",
                'brain session start --agent claude --title "Fix the build"')),
     Operation("session append", "operations.session", "sessions", "Append a message to a session.",
@@ -215,15 +217,15 @@ OPERATIONS = (
               examples=("brain session list", "brain session list --all --agent claude"),
               key="sessions"),
     Operation("session end", "operations.session", "sessions", "End a session.",
-              "A later message reopens it.",
+              "A later message reopens the session.",
               ('brain session end s-4jk2q8xw1z --summary "The build works again."',)),
     Operation("session fork", "operations.session", "sessions", "Copy a session to a new one.",
-              "A tool call is not copied without its result.",
+              "A tool call is copied only together with its result.",
               ("brain session fork s-4jk2q8xw1z",
                "brain session fork s-4jk2q8xw1z --message msg-7f3k2ab4q1")),
     Operation("session archive", "operations.session", "sessions",
               "Move old sessions to the archive, or a given one.",
-              "A search with `--scope archive` finds them there.",
+              "A search with `--scope archive` finds archived sessions.",
               ("brain session archive", "brain session archive s-4jk2q8xw1z"), key="sessions"),
     Operation("session import", "operations.session_import", "sessions",
               "Import conversations of Claude Code, Codex, Gemini CLI and OpenCode.",
@@ -259,7 +261,7 @@ OPERATIONS = (
               "ID is the event of the conflict, or one of its memories.",
               ("brain resolve m-7f3k2ab4", "brain resolve m-7f3k2ab4 --keep m-7f3k2ab4")),
     Operation("gaps", "operations.usage", "review", "List questions that had no answer.",
-              "Also suggests tags for memories that were useful together.",
+              "The output also suggests tags for memories that were useful together.",
               ("brain gaps", "brain gaps --all --json")),
     Operation("pending", "operations.pending", "review",
               "List writes that are not in their note yet, and why.",
@@ -272,20 +274,19 @@ OPERATIONS = (
               "Show what is indexed, and whether the index is up to date.",
               examples=("brain status", "brain status --json")),
     Operation("doctor", "operations.doctor", "maintain", "Check the index and the files.",
-              "Lists files with errors, secrets in memory notes, pending writes, and temporary"
-              " files that were left next to notes. If the index is damaged, it is rebuilt."
-              " Without --fix, nothing else is changed. The exit code is 1 if there is something"
-              " to fix.",
+              "The command lists files with errors, secrets in memory notes, pending writes, and"
+              " temporary files that were left next to notes. If the index is damaged, it is"
+              " rebuilt. Only --fix changes notes. The exit code is 1 if there is something to"
+              " fix.",
               ("brain doctor", "brain doctor --all --json", "brain doctor --fix")),
     Operation("sync", "operations.doctor", "maintain", "Update the index.",
-              "It only reads notes. Each search updates the index as well. Use this command to see"
-              " what changed, or to rebuild the index.",
+              "The command only reads notes. Each search also updates the index. Use this command"
+              " to see what changed, or to rebuild the index.",
               ("brain sync", "brain sync --rebuild")),
     Operation("journal write", "operations.pending", "maintain",
               "Write usage counts to the journal.",
-              "They say which memories were used, which were used together, and when memories"
-              " without a date were first seen. Brain also writes them once a day without this"
-              " command.",
+              "The counts say which memories were used, which were used together, and when memories"
+              " without a date were first seen. Brain also writes the counts once a day.",
               ("brain journal write",), key="records"),
     Operation("pause", "operations.pending", "maintain", "Stop all writing on this machine.",
               "Searching still works. `brain resume` allows writing again.",

@@ -34,9 +34,9 @@ class Pair(NamedTuple):
 def conflicts(
     vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = ""
 ) -> list[Conflict]:
-    """Return the open conflicts, oldest first. With `agent`, return only those of its memories.
-    With `all`, also return conflicts that were resolved, or that ended because one memory
-    supersedes the other."""
+    """Return the open conflicts, oldest first. With `agent`, return only conflicts of memories
+    of this agent. With `all`, also return conflicts that were resolved, or that ended because one
+    memory supersedes the other."""
     vault.refresh()
     actor = actors.resolve(vault, by)
     pairs = _pairs(vault, actor) if all else _open_pairs(vault, actor)
@@ -101,7 +101,7 @@ def resolve(
     by: Actor | str = "",
 ) -> Resolved:
     """End the conflicts of a memory, or the conflict with this event. The memory `keep` then
-    supersedes the other memory. That memory can still be read, but is no longer recalled."""
+    supersedes the other memory, which can still be read, but is no longer recalled."""
     with vault.writing():
         actor = actors.resolve(vault, by, session)
         pairs = [pair for pair in _open_pairs(vault, actor) if pair.conflict.event == id]

@@ -66,15 +66,16 @@ def context(
     """Return the text that an agent should read before it answers, within a budget of tokens.
 
     `files` are the open files, and `text` is the text that the agent is working on. `agent` is the
-    agent that the context is for: the context contains its memory and the admin's. Every memory in
-    the context gets a hit.
+    agent that the context is for: the context contains the memories of this agent and of the admin.
+    Every memory in the context gets a hit.
 
     `remaining` is the number of tokens left in the context window. Brain computes the budget from
-    it, unless `budget` sets the budget directly. `characters` also limits the length of the text.
+    `remaining`, unless `budget` is given. `characters` also limits the length of the text.
 
     Entries that the `session` was shown before are left out until its topic changes. A client
-    passes `again` after the session was compacted, cleared or resumed, so that they are shown
-    again. Entries in `shown` are left out as well. `check=False` skips the update of the index.
+    passes `again` after the session was compacted, cleared or resumed, so that these entries are
+    shown again. Entries in `shown` are left out as well. `check=False` skips the update of the
+    index.
     """
     actor = actors.resolve(vault, by, session)
     asked = Asked(

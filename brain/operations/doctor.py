@@ -162,8 +162,8 @@ def _fix(vault: OpenVault) -> None:
 
 
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
-    """Return the number of entries in the index, whether it is up to date, and information about
-    the last recall. An agent sees only what it may read."""
+    """Return the number of entries in the index, whether the index is up to date, and information
+    about the last recall. An agent sees only what it may read."""
     from brain.index import records
     from brain.operations import usage
 

@@ -65,7 +65,7 @@ PARAMETERS = {
     "order": Parameter("Order: importance, -created, …", ("--order", "-o"), "FIELD"),
     # who
     "by": Parameter("The actor: an agent, or you.  [default: you]", metavar="NAME"),
-    "session": Parameter("The session in which this happens.", metavar="ID"),
+    "session": Parameter("The id of the current session.", metavar="ID"),
     # context
     "files": Parameter("A file that is open. Repeatable.", ("--file",), "PATH"),
     "context.text": Parameter(
@@ -88,7 +88,7 @@ PARAMETERS = {
     "graph.id": Parameter("An entry or a note.", argument=True),
     "format": Parameter("json, or canvas for Obsidian.", metavar="FORMAT"),
     "depth": Parameter(
-        "Steps around ID.  [default: the setting cascadeDepth]",
+        "The number of steps from ID.  [default: the setting cascadeDepth]",
         ("--depth", "-d"),
         "N",
         least=1,
@@ -101,10 +101,10 @@ PARAMETERS = {
     "replace": Parameter("Remove all other tags. Kind and status stay."),
     "section": Parameter("A heading of the note.", argument=True),
     "remember.section": Parameter(
-        "The heading to add it under.  [default: that of its kind]", metavar="HEADING"
+        "The heading for the memory.  [default: the heading of its kind]", metavar="HEADING"
     ),
     "links": Parameter("A note or memory to link to. Repeatable.", ("--link", "-l"), "TARGET"),
-    "supersedes": Parameter("A memory that it replaces. Repeatable.", metavar="ID"),
+    "supersedes": Parameter("A memory that the new one replaces. Repeatable.", metavar="ID"),
     "source": Parameter("user_stated, observed, inferred, extracted, …", metavar="SOURCE"),
     "confidence": Parameter(
         "The confidence of the memory, from 0 to 1.", metavar="N", least=0, most=1
@@ -113,15 +113,17 @@ PARAMETERS = {
         "The importance of the memory, from 0 to 1.", metavar="N", least=0, most=1
     ),
     "why": Parameter("The reason, for the journal.", metavar="TEXT"),
-    "messages": Parameter("The messages of the session that it comes from.", metavar="N[-N]"),
+    "messages": Parameter(
+        "The messages of the session that the memory comes from.", metavar="N[-N]"
+    ),
     "snippet": Parameter(
         "The text that was being discussed. Only its beginning is stored.", metavar="TEXT"
     ),
-    "date": Parameter("The date at its beginning.  [default: today]", metavar="DATE"),
+    "date": Parameter("The date that the memory begins with.  [default: today]", metavar="DATE"),
     "remember.agent": Parameter(
         "The owner of the memory.  [default: admin]", ("--agent", "-a"), "NAME"
     ),
-    "purge": Parameter("Remove its text from everything that Brain keeps."),
+    "purge": Parameter("Remove the text of the memory from all files of Brain."),
     "to": Parameter("A memory or a note.", argument=True),
     "as_": Parameter(f"{', '.join(RELATIONS)}.", ("--as",), "RELATION"),
     "weight": Parameter(
@@ -150,7 +152,7 @@ PARAMETERS = {
     "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
     "conflicts.all": Parameter("Include resolved and superseded conflicts."),
     "gaps.all": Parameter("Include questions that have an answer now."),
-    "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
+    "gaps.agent": Parameter("Only questions for this agent.", ("--agent", "-a"), "NAME"),
     "drop": Parameter("Discard the pending write of this event.", metavar="EVENT"),
     # sessions
     "session start.id": Parameter("Its id.  [default: a new one]", argument=True),

@@ -144,7 +144,7 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
 
 def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Allow writing again, and apply pending writes. Return False, because writing is not
-    paused. Raise Denied if a setting still stops it."""
+    paused. Raise Denied if a setting still stops writing."""
     access.require_admin(actors.resolve(vault, by), "resume writing")
     vault.store.refuse_read_only()
     with suppress(FileNotFoundError):

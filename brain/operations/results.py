@@ -84,7 +84,7 @@ class Entry(Value):
     """A unit that can be found and addressed by id: a memory, item, task, turn or passage.
 
     Paths are relative to the vault, and lines are numbered from 1. `extra` has the fields that only
-    some entries have. If a file was named by its path, `more` is the number of its other entries.
+    some entries have. If you gave the path of a file, `more` is the number of its other entries.
     """
 
     id: str
@@ -152,7 +152,7 @@ class Memory(Entry):
 
 
 class Listing(Value):
-    """Entries that pass a filter. It can be iterated over."""
+    """Entries that pass a filter. You can iterate over them."""
 
     entries: list[Entry]
     freshness: Freshness
@@ -168,7 +168,7 @@ class Listing(Value):
 
 
 class Answer(Value):
-    """The results of a search, best first, and notes for the user. It can be iterated over."""
+    """The results of a search, best first, and notes for the user. You can iterate over it."""
 
     query: str
     results: list[SearchResult]
@@ -317,7 +317,7 @@ class Forgotten(Changed):
 
 
 class Feedback(Changed):
-    """A memory that was reinforced or demoted. `delta` was added to its score."""
+    """A memory that was reinforced or demoted. `delta` is the change of its score."""
 
     delta: float
 
@@ -390,8 +390,8 @@ class PendingWrite(Value):
 
 
 class Gap(Value):
-    """A question that had no answer. It is `open` if it still has none. `session` is the session in
-    which it was asked last. `snippet` is the beginning of the text that was being edited then, else
+    """A question that had no answer. It is `open` if it still has none. `session` is the session
+    that asked it last. `snippet` is the beginning of the text that this session was working on, or
     of the question."""
 
     id: str
@@ -432,8 +432,9 @@ class Gaps(Value):
 
 
 class Agent(Value):
-    """An agent. `type` is the lower of two types: the one in its AGENT.md (`claims`), and the
-    highest type that it may have on this machine, which is `registered` or the default type."""
+    """An agent. `claims` is the type in its AGENT.md. `registered` is the highest type that it may
+    have on this machine, if the agent is registered. `type` is the type that it has: the lower of
+    `claims` and the highest type that is allowed."""
 
     name: str
     type: str

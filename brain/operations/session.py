@@ -234,7 +234,7 @@ def session_archive(
     vault: OpenVault, id: str = "", *, agent: str = "", by: Actor | str = ""
 ) -> list[Session]:
     """Move a session to the archive, or all sessions whose last message is older than
-    `sessionRetentionDays`. `--scope archive` still finds them."""
+    `sessionRetentionDays`. `scopes=["archive"]` finds them in a search."""
     actor = actors.resolve(vault, by)
     owners = _owners(vault, actor, agent)
     if id:

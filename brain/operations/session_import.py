@@ -36,9 +36,9 @@ def session_import(
     yes: bool = False,
     by: Actor | str = "",
 ) -> Imported:
-    """Import the sessions in these files and folders, or those of all clients on this machine. An
+    """Import the sessions in these files and folders, or of all clients on this machine. An
     import adds only new messages. A new session without a project belongs to `agent`, or to the
-    agent of the client, as `brain connect` names it. Without a path, an import of more than 20 MB
+    agent that `brain connect` creates for the client. Without a path, an import of more than 20 MB
     needs `yes`. A session that was deleted from the vault is imported only with `again`."""
     actor = actors.resolve(vault, by)
     paths = lookup.words(paths)

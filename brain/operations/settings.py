@@ -132,8 +132,8 @@ def _set_aliases(vault: OpenVault, word: str, entries: list[str], by: Actor) -> 
 def budget(
     vault: OpenVault, tokens: int | None = None, *, session: str = "", by: Actor | str = ""
 ) -> Budget:
-    """Return the token limit of a context, and how some contexts are divided. Set the limit if
-    `tokens` is given."""
+    """Return the token limit of a context, and the sizes of its parts for some examples. Set the
+    limit if `tokens` is given."""
     actor = actors.resolve(vault, by, session)
     change = None
     if tokens is not None:

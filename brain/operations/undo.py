@@ -52,9 +52,10 @@ def undo(
     session: str = "",
     by: Actor | str = "",
 ) -> Undone:
-    """Undo one change: the change with this event, or the last change. For an agent, the last
-    change is its own last change. `agent` limits this to the memory of one agent. If the entry was
-    changed since, StaleFile is raised, with the difference. `force` undoes the change anyway."""
+    """Undo one change: the change with this event, or the last change. If the actor is an agent,
+    this is the agent's own last change. With `agent`, only changes of the memory of this agent are
+    undone. If the entry was changed since, StaleFile is raised, with the difference. `force` undoes
+    the change anyway."""
     with vault.writing():
         actor = actors.resolve(vault, by, session)
         access.refuse_unseen(agent, access.readable(actor))

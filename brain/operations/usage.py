@@ -265,8 +265,8 @@ def health(vault: OpenVault) -> State:
 
 
 def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
-    """Return questions that had no answer, the most frequent first. With `all`, also return those
-    that have an answer now. An agent gets only its own questions. Also suggest tags."""
+    """Return questions that had no answer, the most frequent first. With `all`, also return
+    questions that have an answer now. An agent gets only its own questions. Also suggest tags."""
     actor = actors.resolve(vault, by)
     vault.refresh()
     sees_all = access.readable(actor) is None
