@@ -9,10 +9,10 @@ their content words, in any order. They contradict each other in one of three wa
 - value: exactly one value differs (a number, a day, one of two opposites, a name), and the relation
   has one value at a time.
 
-Some words are only in one sentence, and some only in the other. If two of these have the same place
-("the invoice service", "the shipping service"), the sentences are about two things. Otherwise they
-are taken as synonyms. Events, and relations with several values ("supports",
-"likes"), have no value to compare.
+Each sentence may have words that the other does not have. If two of these words have the same place
+("the invoice service", "the shipping service"), the sentences are about two things. Otherwise, the
+words are taken as synonyms. Events, and relations with several values ("supports", "likes"), have
+no value to compare.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from brain.compare.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_s
 from brain.formats.plain_text import fingerprint
 from brain.words import stem
 
-MOST_EXTRA = 3  # words that are in one of two sentences with different values
-ENOUGH = 4  # common words of two events of which one denies the other
+MOST_EXTRA = 3  # most words that only one of two sentences with different values may have
+ENOUGH = 4  # fewest common words of two events, if one of them denies the other
 
 
 def contradicts(a: str, b: str) -> bool:
@@ -38,10 +38,12 @@ def conflict_type(a: str, b: str) -> str:
         return ""
     found = {
         _conflict_type(one, other)
-        for at, one in enumerate(sentences(a))
-        for to, other in enumerate(sentences(b))
-        # a short sentence may need those before it to be understood
-        if one and other and (at == to == 0 or min(len(one.words), len(other.words)) > 3)
+        for index, one in enumerate(sentences(a))
+        for other_index, other in enumerate(sentences(b))
+        # a short sentence may make no sense without the sentences before it
+        if one
+        and other
+        and (index == other_index == 0 or min(len(one.words), len(other.words)) > 3)
     }
     return max(found, key=("", "ambiguous", "contradictory").index, default="")
 
@@ -50,7 +52,7 @@ def _conflict_type(one: Sentence, other: Sentence) -> str:
     one, other = _without_prefixes(one, other), _without_prefixes(other, one)
     if _denies(one, other) or _denies(other, one) or _reverses(one, other):
         return "contradictory"
-    return _revalued(one, other)
+    return _value_conflict(one, other)
 
 
 def _without_prefixes(one: Sentence, other: Sentence) -> Sentence:
@@ -93,15 +95,15 @@ def _narrows(extra: Word, common: set[str]) -> bool:
     return extra.before in _NARROWING or root(extra.after) in common
 
 
-def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
-    """Return True if the words that only one of the sentences has belong to two different
-    things."""
-    if not mine or not its:
+def _are_apart(mine: list[Word], theirs: list[Word], common: set[str]) -> bool:
+    """Return True if `mine` and `theirs`, the words that only one of two sentences has, belong to
+    two different things."""
+    if not mine or not theirs:
         return False
     return (
-        len(mine) + len(its) > len(common)
-        or any(_narrows(word, common) for word in (*mine, *its))
-        or any(_are_parallel(one, other) for one in mine for other in its)
+        len(mine) + len(theirs) > len(common)
+        or any(_narrows(word, common) for word in (*mine, *theirs))
+        or any(_are_parallel(one, other) for one in mine for other in theirs)
     )
 
 
@@ -117,11 +119,11 @@ def _are_parallel(one: Word, other: Word) -> bool:
 
 def _denies(one: Sentence, other: Sentence) -> bool:
     """Return True if a clause of the first sentence denies what the other affirms."""
-    mine, its = one.roots(), other.roots()
+    mine, theirs = one.roots(), other.roots()
     if (one.optional and _BOUND.isdisjoint(other.every)) or _is_exception(other, mine):
         return False
     # an event does not contradict a rule
-    if one.past != other.past or (one.past and len(mine & its) < ENOUGH):
+    if one.past != other.past or (one.past and len(mine & theirs) < ENOUGH):
         return False
     affirmed = one.roots(denied=False)  # "prefer X over X" denies nothing
     denied = [word for word in one.words if word.denied and word.root not in affirmed]
@@ -132,7 +134,7 @@ def _denies(one: Sentence, other: Sentence) -> bool:
 
 
 def _is_exception(sentence: Sentence, known: set[str]) -> bool:
-    """Return True for a sentence with a condition that the other one does not have."""
+    """Return True for a sentence with a condition whose words are not in the other, in `known`."""
     return "only" in sentence.every or any(
         word.root in _CONDITIONS - known and root(word.after) not in known
         for word in sentence.words
@@ -160,24 +162,28 @@ def _is_denied(denied: list[Word], one: Sentence, other: Sentence) -> bool:
 
 def _reverses(one: Sentence, other: Sentence) -> bool:
     """Return True if one says "A before B", and the other "A after B" or "B before A"."""
-    mine, its = _sequence(one), _sequence(other)
-    if not mine or not its:
+    mine, theirs = _sequence(one), _sequence(other)
+    if not mine or not theirs:
         return False
-    every, others = one.roots() - _ORDER, other.roots() - _ORDER
-    if (every - others and others - every) or mine[0] & its[0] or mine[1] & its[1]:
+    my_roots, their_roots = one.roots() - _ORDER, other.roots() - _ORDER
+    if (
+        (my_roots - their_roots and their_roots - my_roots)
+        or mine[0] & theirs[0]
+        or mine[1] & theirs[1]
+    ):
         return False
-    return bool(mine[0] & its[1] and mine[1] & its[0])
+    return bool(mine[0] & theirs[1] and mine[1] & theirs[0])
 
 
 def _sequence(sentence: Sentence) -> tuple[set[str], set[str]] | None:
     """Return the words of the first and of the second event in a sentence with "before" or
     "after"."""
-    marks = [at for at, word in enumerate(sentence.words) if word.root in _ORDER]
+    marks = [index for index, word in enumerate(sentence.words) if word.root in _ORDER]
     if not marks or sentence.past or sentence.words[marks[0]].denied:
         return None
-    at, mark = marks[0], sentence.words[marks[0]]
-    left = {word.root for word in sentence.words[:at]}
-    right = {word.root for word in sentence.words[at + 1 :] if word.clause == mark.clause}
+    index, mark = marks[0], sentence.words[marks[0]]
+    left = {word.root for word in sentence.words[:index]}
+    right = {word.root for word in sentence.words[index + 1 :] if word.clause == mark.clause}
     # "Before B, A"
     left = left or {word.root for word in sentence.words if word.clause > mark.clause}
     return (left, right) if mark.root == _BEFORE else (right, left)
@@ -186,7 +192,7 @@ def _sequence(sentence: Sentence) -> tuple[set[str], set[str]] | None:
 # -- value -----------------------------------------------------------------------------------------
 
 
-def _revalued(one: Sentence, other: Sentence) -> str:
+def _value_conflict(one: Sentence, other: Sentence) -> str:
     """Return the type of the conflict if exactly one value or name differs, else ''."""
     if one.past or other.past or one.indefinite or other.indefinite:
         return ""
@@ -195,30 +201,30 @@ def _revalued(one: Sentence, other: Sentence) -> str:
     ):
         return ""
     my_words = [word for word in _extra(one, other) if not word.type]
-    its_words = [word for word in _extra(other, one) if not word.type]
-    mine, its = _values(one, my_words), _values(other, its_words)
-    types = [type for type in mine.keys() & its.keys() if _differ(mine[type], its[type])]
+    their_words = [word for word in _extra(other, one) if not word.type]
+    mine, theirs = _values(one, my_words), _values(other, their_words)
+    types = [type for type in mine.keys() & theirs.keys() if _differ(mine[type], theirs[type])]
     common = {word.root for word in one.words if not word.type} & other.roots()
     if not common - _SINGLE or _names(one, other) != _names(other, one):
         return ""
-    if my_words and its_words and not types:
-        return "ambiguous" if _is_renamed(one, other, my_words, its_words) else ""
-    if len(types) != 1 or mine.keys() != its.keys() or _are_apart(my_words, its_words, common):
+    if my_words and their_words and not types:
+        return "ambiguous" if _is_renamed(one, other, my_words, their_words) else ""
+    if len(types) != 1 or mine.keys() != theirs.keys() or _are_apart(my_words, their_words, common):
         return ""
-    extra = [*my_words, *its_words]
+    extra = [*my_words, *their_words]
     if len(extra) > min(MOST_EXTRA, len(common)) or any(_narrows(word, common) for word in extra):
         return ""
     changed = one.changed or other.changed
     single = all(
         _is_single(value, sentence, changed)
-        for sentence, values in ((one, mine), (other, its))
+        for sentence, values in ((one, mine), (other, theirs))
         for value in values[types[0]]
     )
     return "contradictory" if single else ""
 
 
 def _values(sentence: Sentence, extra: list[Word]) -> dict[str, list[Word]]:
-    """Return the values of a sentence by type, without those that belong to a name which only this
+    """Return the values of a sentence by type, without the numbers after a name that only this
     sentence has ("Apache 2.0")."""
     names = {word.root for word in extra if word.name}
     found: dict[str, list[Word]] = {}
@@ -230,14 +236,14 @@ def _values(sentence: Sentence, extra: list[Word]) -> dict[str, list[Word]]:
 
 def _differ(one: list[Word], other: list[Word]) -> bool:
     """Return True if neither list of values contains the other, and the same things are counted."""
-    mine, its = {word.root for word in one}, {word.root for word in other}
+    mine, theirs = {word.root for word in one}, {word.root for word in other}
     counted = {root(word.after) for word in (*one, *other) if word.after.endswith("s")}
-    return not (mine <= its or its <= mine) and (one[0].type != "number" or len(counted) < 2)
+    return not (mine <= theirs or theirs <= mine) and (one[0].type != "number" or len(counted) < 2)
 
 
 def _names(one: Sentence, other: Sentence) -> list[str]:
-    """Return the names in both sentences, in the order of the first, if their order matters ("from
-    Lyon to Turin")."""
+    """Return the names in both sentences, in the order of the first one, if the order of names
+    matters ("from Lyon to Turin"). Otherwise, return []."""
     if _DIRECTED.isdisjoint(one.every & other.every):
         return []
     names = {word.root for word in other.words if word.name and not word.type}
@@ -245,8 +251,8 @@ def _names(one: Sentence, other: Sentence) -> list[str]:
 
 
 def _is_single(value: Word, sentence: Sentence, changed: bool) -> bool:
-    """Return True if there is one value at a time, and it does not specify a thing ("public
-    repositories", "In May, …", "issue 12"). What has `changed` had one value before."""
+    """Return True if there is one value at a time, and the value does not specify a thing ("public
+    repositories", "In May, …", "issue 12"). If `changed`, "on Fridays" is one value, too."""
     several = not _SEVERAL.isdisjoint(sentence.every)
     if value.type == "number":
         if stem(value.before) in _LABELS or (several and not value.after):
@@ -273,21 +279,21 @@ def _is_plural(value: Word, sentence: Sentence) -> bool:
     )
 
 
-def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]) -> bool:
-    """Return True if the differing words are names in a relation that has only one at a time: "X
-    owns …", "… is X", "… lives in X", "use X for …"."""
-    words = (*mine, *its)
-    if min(len(mine), len(its)) > 1:
+def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], theirs: list[Word]) -> bool:
+    """Return True if the differing words are names in a relation that has only one name at a time:
+    "X owns …", "… is X", "… lives in X", "use X for …"."""
+    words = (*mine, *theirs)
+    if min(len(mine), len(theirs)) > 1:
         return False
     if all(word.before in _USE and word.after in ("as", "for") for word in words):
         return True
     changed = one.changed or other.changed
-    complements = all(map(_is_complement, (mine[-1], its[-1])))
-    if changed and len(words) == 2 and mine[0].before == its[0].before in PREPOSITIONS:
+    are_complements = all(map(_is_complement, (mine[-1], theirs[-1])))
+    if changed and len(words) == 2 and mine[0].before == theirs[0].before in PREPOSITIONS:
         return True  # "Alerts now go to …"
     if not all(word.name for word in words):  # "The default branch is main"
-        attribute = not _ATTRIBUTES.isdisjoint(map(stem, one.every & other.every))
-        return len(words) == 2 and complements and attribute
+        has_attribute = not _ATTRIBUTES.isdisjoint(map(stem, one.every & other.every))
+        return len(words) == 2 and are_complements and has_attribute
     if not (_SEVERAL | _PLURAL).isdisjoint(one.every & other.every):
         return False
     common = one.roots() & other.roots()
@@ -295,8 +301,8 @@ def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word
         # "Dr. Weber is our dentist", "Our new dentist is Dr. Lang"
         is_same = all(_is_complement(word) or word.after in _IS for word in words)
         return "own" in common or (is_same and (changed or (one.definite and other.definite)))
-    passive = not _PASSIVE.isdisjoint(one.every & other.every)  # "is written in …"
-    return complements or passive or not _SINGLE.isdisjoint(common)
+    is_passive = not _PASSIVE.isdisjoint(one.every & other.every)  # "is written in …"
+    return are_complements or is_passive or not _SINGLE.isdisjoint(common)
 
 
 def _is_complement(value: Word) -> bool:
@@ -324,7 +330,7 @@ _PASSIVE = word_set(
 _NARROWING = word_set("for of with during in on when from")
 _CONDITIONS = stem_set("when during while until whenever")
 _BOUND = word_set("must always have has needs need required mandatory all every")
-# Words that one sentence may have and the other not.
+# Words that do not count if only one of the sentences has them.
 _RELATIONS = root_set(
     "keep write access eat drink support work offer implement contain display appear exist install"
     " need"

@@ -2,10 +2,10 @@
 
 A sentence is compared by the stems of its content words. Words with the same meaning ("maximum",
 "cap") have the same root. A clause with an odd number of denials ("not", "stopped", "disabled") is
-denied, but not the subject of "forbids", and so is B in "A instead of B". Numbers with their units,
-dates, times, and words that exclude each other ("public", "private") are values of a type. A
-sentence that does not say something definite cannot be compared: a question, a condition, a plan, a
-guess, or a partial statement ("some").
+denied, except for the subject of "forbids". In "A instead of B", B is denied. Numbers with their
+units, dates, times, and words that exclude each other ("public", "private") are values of a type. A
+sentence that says nothing definite cannot be compared: a question, a condition, a plan, a guess, or
+a partial statement ("some").
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from brain.formats.plain_text import prose, without_links
 from brain.words import stem
 
 LONGEST = 400  # characters of a sentence that is compared
-MOST = 30  # sentences of a text that are compared, each with each of the other text
+MOST = 30  # sentences of a text that are compared
 
 
 class Word(NamedTuple):
     """A content word, and the words around it, in lower case and without articles."""
 
     root: str
-    type: str  # of a value; "" of any other word
+    type: str  # the type of a value; "" for any other word
     denied: bool
     clause: int
     name: bool  # written as a name or as code
@@ -37,10 +37,10 @@ class Word(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """The content words of a sentence, and all its words in lower case."""
+    """The content words of a sentence, and what else is known of it."""
 
     words: tuple[Word, ...]
-    every: frozenset[str]
+    every: frozenset[str]  # all words, in lower case
     verbs: frozenset[str]  # roots of its words that are too vague to be content ("change", "set")
     past: bool
     indefinite: bool  # about one of several: it begins with "a", or says "has a"
@@ -49,7 +49,7 @@ class Sentence(NamedTuple):
     changed: bool  # it says that something is not as before: "now", "our new", "moved"
 
     def roots(self, denied: bool | None = None) -> set[str]:
-        """Return the roots of all words, or only of those that are denied or not denied."""
+        """Return the roots of the words: of all, or only of those that are (not) denied."""
         return {word.root for word in self.words if denied in (None, word.denied)}
 
 
@@ -72,11 +72,13 @@ def _sentence(part: str) -> Sentence | None:
     part = vocab.rewritten(part)
     clauses = [_WORD.findall(clause) for clause in _CLAUSE.split(part)]
     lower = [word.casefold() for clause in clauses for word in clause]
-    if not lower or _VAIN.search(part) or not vocab.UNSURE.isdisjoint(lower):
+    if not lower or _INCOMPARABLE.search(part) or not vocab.UNSURE.isdisjoint(lower):
         return None
     moved = not vocab.CHANGES.isdisjoint(map(stem, lower))
     return Sentence(
-        words=tuple([word for at, clause in enumerate(clauses) for word in _words(clause, at)]),
+        words=tuple(
+            [word for index, clause in enumerate(clauses) for word in _words(clause, index)]
+        ),
         every=frozenset(lower),
         verbs=frozenset(map(root, lower)) & vocab.VERBS,
         past=not moved and (not vocab.EVENTS.isdisjoint(lower) or any(map(_is_past, clauses))),
@@ -88,36 +90,39 @@ def _sentence(part: str) -> Sentence | None:
 
 
 def _words(raw: list[str], clause: int) -> list[Word]:
-    """Return the content words of a clause. A denial applies to all of them, and "instead of"
-    applies to those before the next preposition."""
+    """Return the content words of a clause. A denial applies to all words of the clause, and
+    "instead of" applies to the words up to the next preposition."""
     raw = [word for word in raw if word.casefold() not in vocab.SKIPPED]
     lower = [vocab.NUMBERS.get(word.casefold(), word.casefold()) for word in raw]
-    denials, over, asserted = 0, False, 0
+    denials, is_replaced, asserted = 0, False, 0
     found: list[Word] = []
-    for at, word in enumerate(lower):
-        before, after = lower[at - 1] if at else "", lower[at + 1] if at + 1 < len(lower) else ""
+    for index, word in enumerate(lower):
+        before, after = (
+            lower[index - 1] if index else "",
+            lower[index + 1] if index + 1 < len(lower) else "",
+        )
         code = word.startswith("`")
         meaning = word.strip("`") if code else root(word)
-        over = word == OVER or (over and word not in PREPOSITIONS)
+        is_replaced = word == OVER or (is_replaced and word not in PREPOSITIONS)
         if word in vocab.DENIALS or meaning in vocab.NEGATIVE:
             denials += 1
             if meaning in vocab.NEGATIVE and word.endswith("s"):  # "the lease forbids dogs"
                 asserted = len(found)
         elif code or not (
-            word in vocab.EMPTY or _is_vague(raw[at], meaning, at) or _is_unit(word, before)
+            word in vocab.EMPTY or _is_vague(raw[index], meaning, index) or _is_unit(word, before)
         ):
-            name = code or not word.isalpha() or raw[at] != word
-            type, meaning = _value(meaning, raw[at], before, after)
-            found.append(Word(meaning, type, over, clause, name, before, after))
+            name = code or not word.isalpha() or raw[index] != word
+            type, meaning = _value(meaning, raw[index], before, after)
+            found.append(Word(meaning, type, is_replaced, clause, name, before, after))
     return [
-        word._replace(denied=word.denied != (denials % 2 == 1 and at >= asserted))
-        for at, word in enumerate(found)
+        word._replace(denied=word.denied != (denials % 2 == 1 and index >= asserted))
+        for index, word in enumerate(found)
     ]
 
 
-def _is_vague(word: str, meaning: str, at: int) -> bool:
+def _is_vague(word: str, meaning: str, index: int) -> bool:
     """Return True for a word without a meaning of its own, unless it is a name ("Go")."""
-    return meaning in vocab.VAGUE and not (at and word.istitle())
+    return meaning in vocab.VAGUE and not (index and word.istitle())
 
 
 def _is_unit(word: str, before: str) -> bool:
@@ -147,13 +152,13 @@ def _is_past(raw: list[str]) -> bool:
     """Return True for an event: a verb in the past, in the active voice."""
     if not vocab.BE.isdisjoint(raw[1:]):
         return False
-    for at, word in enumerate(map(str.casefold, raw)):
+    for index, word in enumerate(map(str.casefold, raw)):
         if word in vocab.PAST:
             return True
         if word.endswith("ed") and len(word) > 4:
-            after = raw[at + 1] if at + 1 < len(raw) else ""
+            after = raw[index + 1] if index + 1 < len(raw) else ""
             # "failed jobs" is not about the past, "failed the test" is
-            event = not at or after[:1].isdigit() or after in vocab.SKIPPED | PREPOSITIONS
+            event = not index or after[:1].isdigit() or after in vocab.SKIPPED | PREPOSITIONS
             if event and stem(word) not in vocab.NEGATIVE and stem(word) not in vocab.TYPES:
                 return True
     return False
@@ -164,8 +169,9 @@ _TITLE = re.compile(r"\b(Dr|Mrs?|Ms|St|Prof|vs|e\.g|i\.e)\.(?= )")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
 _CLAUSE = re.compile(r"[,:;()!\u2013\u2014]+(?:\s|$)|\.\s|\s[-(]+\s?|\s(?:but|while)\s")
 _WORD = re.compile(r"`[^`]+`|\d+(?:,\d{3})+\b|[~./@#$]*\w(?:[\w.+#/:@'-]*[\w+#])?|[%°€$]+C?")
-# Tasks ("TODO: …"), steps ("Disable a plugin"), a subject in another sentence, and "never without".
-_VAIN = re.compile(
+# Sentences that cannot be compared: tasks ("TODO: …"), steps ("Disable a plugin"), sentences whose
+# subject is in another sentence ("They …"), and "never without".
+_INCOMPARABLE = re.compile(
     r"^(?:todo|fixme|idea|wish)\b|^(?:enable|disable|add|remove) an? \w+\W*$|^to [^,]*$"
     r"|\b(?:no|not|never|nobody)\b.*\bwithout\b"
     r"|^(?:they|he|she|it(?! is (?:\w+ )?(?:to|that))|(?:this|that)(?= is\b)) ",

@@ -1,9 +1,9 @@
 """Find the memories that are equal to a text, similar to it, or contradict it.
 
 Two texts are the same memory if their prose is equal, or if the share of common words is at least
-SAME and they have the same numbers, names and denials. One phrase may be at another place, and the
-voice may be passive. Texts of fewer than FEW words must have equal prose. Links after the words,
-dates and filler words do not count.
+SAME and the texts have the same numbers, names and denials. One text may have a phrase at another
+place, or be in the passive voice. Texts of fewer than FEW words must have equal prose. Links after
+the words, dates and filler words do not count.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from brain.index.read import Row
 
 MOST_NEAR = 3
-MOST_COMPARED, MOST_JUDGED = 30, 12  # memories by their words, and then for contradictions
-RELATED = 0.15  # contradictions share at least this part of their words
+MOST_COMPARED, MOST_JUDGED = 30, 12  # memories whose words are compared; checked for contradictions
+RELATED = 0.15  # the share of common words that texts that contradict each other must have
 EVENTS = frozenset({"summary", "file_change", "task_progress"})  # kinds that contradict nothing
 SAME, NEAR, FEW = 0.9, 0.6, 5
 MOST_TERMS = 24  # the first words of a long text are enough
@@ -88,10 +88,10 @@ _COUNTS = frozenset(
 class Similar(NamedTuple):
     """The memories that are similar to a text.
 
-    `same` is the memory that is equal to the text, and `lacking` are the links of the text that it
-    does not have. `near` are at most three similar memories with their similarity, the nearest
-    first. `conflict_types` are the types of the contradictions, by the id of the memory. If there
-    is a `same`, the others are empty.
+    `same` is the memory that is equal to the text, and `lacking` are the links of the text that
+    this memory does not have. `near` are at most three similar memories with their similarity, the
+    nearest first. `conflict_types` are the types of the contradictions, by the id of the memory. If
+    `same` is not None, `near`, `contradicts` and `conflict_types` are empty.
     """
 
     same: Row | None = None
@@ -107,7 +107,7 @@ def similar(
     """Compare a text with its links to the memories of these owners (None: all).
 
     Memories with an id in `exclude` are left out. Superseded memories and memories about events
-    have no contradictions, and neither has a text of a kind that reports events.
+    contradict nothing. A text whose `kind` is an event contradicts nothing either.
     """
     files = _files(text)
     rows = read.by_fingerprint(index, fingerprint(without_links(text)), owners)
@@ -117,20 +117,22 @@ def similar(
     words = terms(text)
     texts = dict(fulltext.sharing(index, words, owners, MOST_COMPARED)) if words else {}
     scored = {id: similarity(text, other) for id, other in texts.items()}
-    opposite = _opposite(text, texts, scored) if kind not in EVENTS else {}
+    conflicts = _conflict_types(text, texts, scored) if kind not in EVENTS else {}
     alike = [id for id, score in scored.items() if score >= NEAR]
-    kept = {row.id: row for row in read.rows(index, [*{*alike, *opposite}])}
+    kept = {row.id: row for row in read.rows(index, [*{*alike, *conflicts}])}
     kept = {id: row for id, row in kept.items() if row.ref not in exclude}
-    against = _current(index, [kept[id] for id in opposite if id in kept], owners)
-    left = {row.id for row in (*rows, *against)}
-    alike = [id for id in alike if id in kept and id not in left]
+    contradicting = _current(index, [kept[id] for id in conflicts if id in kept], owners)
+    excluded = {row.id for row in (*rows, *contradicting)}
+    alike = [id for id in alike if id in kept and id not in excluded]
     same = [(kept[id], texts[id]) for id in alike if is_same(text, texts[id])]
-    if found := _duplicate([pair for pair in same if pair[0].id not in opposite], files):
+    if found := _duplicate([pair for pair in same if pair[0].id not in conflicts], files):
         return found
     near = [*((row, 1.0) for row, _ in equal), *((kept[id], scored[id]) for id in alike)]
     near.sort(key=lambda pair: -pair[1])
-    types = {row.ref: opposite[row.id] for row in against}
-    return Similar(near=tuple(near[:MOST_NEAR]), contradicts=tuple(against), conflict_types=types)
+    types = {row.ref: conflicts[row.id] for row in contradicting}
+    return Similar(
+        near=tuple(near[:MOST_NEAR]), contradicts=tuple(contradicting), conflict_types=types
+    )
 
 
 def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> dict[str, str]:
@@ -146,8 +148,8 @@ def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> dic
     return {other: type for other, type in found.items() if {ref, other} not in known}
 
 
-def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dict[int, str]:
-    """Return the type of the conflict for each text that contradicts this one, by row id."""
+def _conflict_types(text: str, texts: dict[int, str], scored: dict[int, float]) -> dict[int, str]:
+    """Return the type of the conflict for each of `texts` that contradicts `text`, by row id."""
     related = sorted((id for id in scored if scored[id] >= RELATED), key=lambda id: -scored[id])
     if not related:
         return {}
@@ -158,9 +160,10 @@ def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dic
 
 
 def _duplicate(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None:
-    """Return the equal memory that lacks the fewest links of the text.
+    """Return the equal memory that lacks the fewest of the linked `files` of a text; None if there
+    is none.
 
-    If the text and a memory each link to a file that the other does not, they are different.
+    A memory is not equal if it and the text each link to a file that the other does not link to.
     """
     found: list[tuple[int, Row, tuple[str, ...]]] = []
     for row, text in equal:
@@ -181,19 +184,19 @@ def _files(text: str) -> dict[str, str]:
 
 def _current(index: Index, rows: list[Row], owners: Owners) -> list[Row]:
     """Return the rows that are not superseded and do not report an event."""
-    gone = relations.successors(index, [row.ref for row in rows], owners) if rows else {}
-    return [row for row in rows if row.ref not in gone and row.kind not in EVENTS]
+    superseded = relations.successors(index, [row.ref for row in rows], owners) if rows else {}
+    return [row for row in rows if row.ref not in superseded and row.kind not in EVENTS]
 
 
 # -- comparing two texts -------------------------------------------------------------------------
 
 
 class Words(NamedTuple):
-    """The distinct stems of a text in order, and those that must not differ."""
+    """The words of a text for comparison with another text."""
 
-    order: tuple[str, ...]
-    fixed: frozenset[str]  # numbers, names and denials
-    length: int  # in all words
+    order: tuple[str, ...]  # the distinct stems
+    fixed: frozenset[str]  # the stems that must not differ: numbers, names and denials
+    length: int  # the number of all words
     sequence: tuple[str, ...]  # `order` with the stop words that fix the order
 
 
@@ -211,16 +214,16 @@ def is_same(a: str, b: str) -> bool:
     if min(one.length, other.length) < FEW or _jaccard(one, other) < SAME:
         return False
     differing = set(one.order) ^ set(other.order)
-    return not differing & (one.fixed | other.fixed) and _is_reordered(one, other)
+    return not differing & (one.fixed | other.fixed) and _has_same_order(one, other)
 
 
 def _jaccard(one: Words, other: Words) -> float:
     common = len(set(one.order) & set(other.order))
-    every = len(one.order) + len(other.order) - common
-    return common / every if every else 1.0
+    total = len(one.order) + len(other.order) - common
+    return common / total if total else 1.0
 
 
-def _is_reordered(one: Words, other: Words) -> bool:
+def _has_same_order(one: Words, other: Words) -> bool:
     """Return True if the common words are in the same order, or if one phrase is at another place
     ("In Go, use tabs" and "Use tabs in Go")."""
     common = set(one.sequence) & set(other.sequence)
@@ -228,12 +231,14 @@ def _is_reordered(one: Words, other: Words) -> bool:
     second = [word for word in other.sequence if word in common]
     if first == second:
         return True
-    # what they begin and end with alike does not count
-    differing = [at for at, pair in enumerate(zip(first, second, strict=True)) if len({*pair}) > 1]
+    # the equal words at the start and at the end do not count
+    differing = [
+        index for index, pair in enumerate(zip(first, second, strict=True)) if len({*pair}) > 1
+    ]
     first = first[differing[0] : differing[-1] + 1]
     second = second[differing[0] : differing[-1] + 1]
-    at = second.index(first[0])
-    return second[at:] + second[:at] == first
+    index = second.index(first[0])
+    return second[index:] + second[:index] == first
 
 
 def terms(text: str) -> list[str]:

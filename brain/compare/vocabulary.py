@@ -33,7 +33,8 @@ def root(word: str) -> str:
 
 
 def rewritten(part: str) -> str:
-    """Return a sentence without its reason, in which equivalent phrases are unified."""
+    """Return a sentence without its reason ("because …"), with the same words for equivalent
+    phrases."""
     part = _PHRASE.sub(_replacement, _REASON.sub("", part))
     for trigger, pattern, replacement in _REWRITES:
         if trigger in part:
@@ -82,7 +83,7 @@ _PHRASES = {
     for phrase in phrases.split(",")
 }  # fmt: skip
 _PHRASE = re.compile(rf"\b(?:{'|'.join(sorted(_PHRASES, reverse=True))})\b", re.IGNORECASE)
-# A text, and the pattern to apply if a sentence contains the text.
+# A text, and the pattern and its replacement to apply if a sentence contains the text.
 _REWRITES = (
     ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
     ("n't", r"(?<=\w)n't\b", " not"),
@@ -210,7 +211,7 @@ MONTHS = stem_set(
     " octobre novembre décembre enero febrero marzo abril mayo junio julio agosto septiembre"
     " octubre noviembre diciembre"
 )
-# Types of values. Those of one type exclude each other.
+# The types of values. Values of one type exclude each other.
 TYPES = dict.fromkeys(MONTHS, "date") | {
     stem(word) if word.isalpha() else word: line.split()[0]
     for line in (
@@ -240,7 +241,7 @@ TYPES = dict.fromkeys(MONTHS, "date") | {
     )
     for word in line.split()[1:]
 }  # fmt: skip
-SECONDS = {  # between two times
+SECONDS = {  # from one time to the next
     stem(word): str(seconds)
     for word, seconds in (
         ("hourly", 3600), ("daily", 86400), ("weekly", 604800), ("biweekly", 1209600),

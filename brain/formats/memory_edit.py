@@ -206,7 +206,7 @@ class Note:
                 raise refused(self.path, problem.line, problem.message)
 
     def narrow(self, start: int, end: int, above: list[tuple[int, str]]) -> None:
-        """Restrict the edit to the text from `start` to `end`. The headings above it are `above`."""
+        """Restrict the edit to the text from `start` to `end`, below the headings `above`."""
         text, self.above = self.text, above
         self.head, self.text, self.tail = text[:start], text[start:end], text[end:]
         self._read = self.text

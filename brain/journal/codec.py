@@ -87,8 +87,8 @@ def checksum(line: bytes) -> int | None:
 
 
 class LineChecker:
-    """Checks the lines of a file in order. `last` is the checksum of the last valid line, or -1. It
-    is needed for the chained lines of old journals."""
+    """Checks the lines of a file in order. `last` is the checksum of the last valid line; -1 if
+    there was none. The chained lines of old journals need it."""
 
     def __init__(self, last: int = -1) -> None:
         self.last = last

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from brain.model import Record
 
     Stat = tuple[int, int, int, int]  # size, mtime, ctime, inode
-    Problems = dict[
-        str, tuple[list[str], list[Problem]]
-    ]  # by file: the codes that were checked, and the problems
+    # for each file: the codes that were checked, and the problems
+    Problems = dict[str, tuple[list[str], list[Problem]]]
 
 TORN, DAMAGED = "journal-torn", "journal-line"
 DEVICE = re.compile(r"[0-9a-hjkmnp-tv-z]{6,8}\Z")  # the name of a device and of its folder
@@ -116,8 +115,8 @@ def stat_of(path: str) -> Stat | None:
 
 
 class Reader:
-    """The records of one file from a position on. After the iteration, `position` is its end, and
-    `problems` are the lines that were skipped."""
+    """The records of one file from a position on. After the iteration, `position` is the end of the
+    file, and `problems` has a problem for each line that was skipped."""
 
     def __init__(self, file: JournalFile, position: Position = Position()) -> None:  # noqa: B008
         self.file = file
@@ -165,8 +164,8 @@ def _fault_of(body: bytes, is_valid: bool, record: Record | None) -> str:
 
 
 def update_index(journal: Journal, index: Index, wait: float = 30.0) -> bool:
-    """Update the index from the journals of a vault and from the uses that are not in them yet.
-    Return False if it was up to date, which takes only a few stat calls.
+    """Update the index from the journals of a vault, and from the uses that are not in the journals
+    yet. Return False if the index was up to date; to find this out takes only a few stat calls.
 
     If the caller has an open transaction, the update is part of it. Raise Busy if another process
     is still writing to the index after `wait` seconds.
@@ -187,36 +186,37 @@ def update_index(journal: Journal, index: Index, wait: float = 30.0) -> bool:
 
 def _is_current(db: sqlite3.Connection, journal: Journal) -> bool:
     stats = {file.name: file.stat for file in list_files(journal.folder)}
-    return _is_read(db, stats) and _uses_in_index(db) == _uses_in_state(journal)
+    return _is_read(db, stats) and _indexed_uses_stamp(db) == _uses_stamp(journal)
 
 
 def _is_read(db: sqlite3.Connection, stats: dict[str, Stat]) -> bool:
-    """Return True if the index contains the current state of all files. Also return True if all of
-    them are missing: then the vault is unmounted or half synced, and the index is kept."""
+    """Return True if the index contains the current state of all files. Also return True if there
+    is no file: then the vault is unmounted or half synced, and the index is kept."""
     return not stats or stats == {name: position.stat for name, position in _positions(db).items()}
 
 
-def _uses_in_index(db: sqlite3.Connection) -> str:
+def _indexed_uses_stamp(db: sqlite3.Connection) -> str:
+    """Return the stamp of the pending uses that the index contains."""
     row = db.execute("SELECT value FROM meta WHERE key = 'uses'").fetchone()
     return row[0] if row else ""
 
 
-def _uses_in_state(journal: Journal) -> str:
-    """Return a value that changes when the pending uses change."""
+def _uses_stamp(journal: Journal) -> str:
+    """Return a stamp that changes when the pending uses change."""
     try:
         return journal.state.flag("uses")
     except BrainError:
-        return ""  # only counts are missing; questions can be answered without them
+        return ""  # the index then lacks some counts, but a search works without them
 
 
 def _update(db: sqlite3.Connection, journal: Journal) -> None:
     seen = Touched()
-    if _uses_in_index(db) != (state := _uses_in_state(journal)):
-        uses = journal.pending_uses() if state else []
+    if _indexed_uses_stamp(db) != (stamp := _uses_stamp(journal)):
+        uses = journal.pending_uses() if stamp else []
         rows = [(u.ref, u.other, u.times, u.last) for u in uses if u.op in ("hit", "used_together")]
         records.set_pending_uses(db, rows)
         seen = records.set_pending_seen(db, {u.ref: u.text for u in uses if u.op == "seen"})
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('uses', ?)", (state,))
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('uses', ?)", (stamp,))
     files = list_files(journal.folder)
     if not _is_read(db, {file.name: file.stat for file in files}):
         _update_records(db, files, journal.name)
@@ -236,7 +236,7 @@ def _update_records(db: sqlite3.Connection, files: list[JournalFile], name: str)
     problems = _read_files(db, files, known, touched or Touched())
     purges_after = records.purges(db)
     if any(ref not in purges_after or purges_after[ref] < purge for ref, purge in purges.items()):
-        # a purge no longer applies, so read the records again that it removed
+        # a purge no longer applies, so read again the records that it removed
         problems = _read_files(db, files, known, Touched(), again=True)
         touched = None
     records.update_facts(db, touched)
@@ -276,10 +276,10 @@ def _read_device(
     changed = [
         file for file in files if again or known.get(file.name, Position()).stat != file.stat
     ]
-    is_extended = known.keys() <= {file.name for file in files}
+    only_appended = known.keys() <= {file.name for file in files}
     for file in changed:
         try:
-            is_extended = _extends(file, known.get(file.name, Position())) and is_extended
+            only_appended = _extends(file, known.get(file.name, Position())) and only_appended
         except FileNotFoundError:
             continue  # deleted since its folder was listed
         except OSError as error:
@@ -289,7 +289,7 @@ def _read_device(
     if problems:
         return problems
     codes = [TORN, UNREADABLE]
-    if again or not is_extended:
+    if again or not only_appended:
         records.delete_device(db, device, touched)
         db.execute("DELETE FROM journals WHERE path LIKE ?", (f"{device}/%",))
         codes = [TORN, UNREADABLE, DAMAGED]
@@ -312,8 +312,8 @@ def _read_device(
 
 
 def _extends(file: JournalFile, position: Position) -> bool:
-    """Return True if a file still begins with the bytes that were read. If it grew in place, only
-    the last line is checked; otherwise the checksum of all these bytes."""
+    """Return True if a file still begins with the bytes that were read. If the file grew in place,
+    only the last of these lines is compared; otherwise, the checksum of all these bytes is."""
     with open(os.open(file.path, _FLAGS), "rb") as handle:
         has_grown = file.stat[0] > position.stat[0] and file.stat[3] == position.stat[3]
         if has_grown and position.last >= 0:

@@ -43,7 +43,7 @@ Clock = Callable[[], datetime]
 
 
 class Journal:
-    """The journals of a vault, of which this device writes one. Files are opened on first use.
+    """The journals of a vault. This device writes only its own files, which are opened when needed.
 
     Callers of `append` and `purge` hold the store's lock.
     """
@@ -99,9 +99,8 @@ class Journal:
         device = device._replace(
             seq=records[-1].seq, lamport=records[-1].lamport, size=size, last=last, end=size
         )
-        with suppress(
-            BrainError
-        ):  # the records are on the disk; the next call reads the end of the file
+        # if this fails, the next call reads the end of the file instead
+        with suppress(BrainError):
             self.state.save_device(device)
         return True
 
@@ -147,7 +146,7 @@ class Journal:
     # -- reading -----------------------------------------------------------------------------------
 
     def has(self, ids: Collection[str]) -> set[str]:
-        """Return the ids of those records that are in the last two files of this machine."""
+        """Return those of the ids whose records are in one of this machine's last two files."""
         return {record.id for record in self._recent(set(ids))}
 
     def _find(self, records: Sequence[NewRecord]) -> list[Record]:
@@ -156,7 +155,8 @@ class Journal:
         return [found[record.id] for record in records if record.id in found]
 
     def _recent(self, ids: set[str]) -> Iterator[Record]:
-        """Yield the records with these ids from the last two files of each id of this machine."""
+        """Yield the records with these ids from the last two files of each device id that this
+        machine has had."""
         device = self.state.device()
         for name in (device.id, *device.past) if device and ids else ():
             for month in reader.list_months(self.folder, name)[-2:]:
@@ -168,8 +168,8 @@ class Journal:
     # -- purging -----------------------------------------------------------------------------------
 
     def purge(self, refs: Collection[str]) -> list[str]:
-        """Remove the text of these entries from this device's files. Return the paths, in the
-        vault, of other devices' files that contain it.
+        """Remove the text of these entries from this device's files. Return the paths (in the
+        vault) of the other devices' files that contain text of the entries.
 
         Each file is replaced atomically. If the process is killed in between, the device gets a new
         id, and no record is lost.
@@ -248,7 +248,7 @@ def _use_record(id: str, use: Use) -> NewRecord:
 
 
 def _with_ids(data: bytes, ids: Collection[str]) -> Iterator[Record]:
-    """Yield the valid records with these ids. A torn record may precede one in the same line."""
+    """Yield the valid records with these ids. A line may begin with a torn record."""
     wanted = {id.encode() for id in ids}
     for match in _ID.finditer(data):
         if match[1] in wanted:
@@ -265,7 +265,7 @@ def _has_text(record: Record, refs: Collection[str]) -> bool:
 def _numbered(
     records: Sequence[NewRecord], device: Device, highest_lamport: int, now: str
 ) -> list[Record]:
-    """Number the records, as the next ones of this device."""
+    """Return the records, numbered as the next records of this device."""
     lamport = max(device.lamport, highest_lamport)
     return [
         Record(
@@ -278,8 +278,8 @@ def _numbered(
 
 
 def _append(path: str, data: bytes, end: int, durable: bool) -> int | None:
-    """Append to a file of the size `end`. Return its new size; None if it has another size or was
-    replaced meanwhile."""
+    """Append to a file of the size `end`. Return the new size; None if the file does not have the
+    size `end`, or was replaced meanwhile."""
     try:
         handle = os.open(path, _FLAGS, 0o644)
     except FileNotFoundError:
@@ -308,8 +308,8 @@ def _append(path: str, data: bytes, end: int, durable: bool) -> int | None:
 
 
 def _catch_up_in_file(path: str, device: Device) -> Device | None:
-    """Return the device updated with the records after its last one in a file. Return None if the
-    file does not contain that record, or if the numbers of the records after it have a gap."""
+    """Return the device updated with the records that follow its last record in a file. Return None
+    if the file does not contain its last record, or if the numbers of the records have a gap."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, device.size - 64))

@@ -23,7 +23,7 @@ WORDS = (
     *("wachtwoord", "adgangskode", "lösenord", "salasana", "hasło", "heslo", "jelszó", "parola"),
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
-GUESSED = ("keyword", "token", "entropy")
+GUESSED = ("keyword", "token", "entropy")  # rules that guess, by a word or by random characters
 PERSONAL = ("email", "card", "iban", "ssn")  # rules that find personal data, not secrets
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
@@ -38,7 +38,8 @@ class Found(NamedTuple):
 
 
 def redact(text: str, *, emails: bool = True) -> tuple[str, list[Found]]:
-    """Return the text with each secret replaced by `[redacted:rule]`, and the secrets."""
+    """Return the text with each secret replaced by `[redacted:rule]`, and the spans of the
+    secrets."""
     found = find(text, emails=emails)
     if not found:
         return text, found
@@ -63,17 +64,17 @@ def find(text: str, *, emails: bool = True) -> list[Found]:
             Found(rule, original_offset(start), original_offset(end - 1) + 1)
             for rule, start, end in visible
         ]
-        found += [hit for hit in visible if not _includes_word(text, hit, found)]
+        found += [secret for secret in visible if not _includes_word(text, secret, found)]
     return _merged(found)
 
 
-def _includes_word(text: str, found_secret: Found, found: list[Found]) -> bool:
-    """Return True if a guessed secret is a key that another rule found, with a word and an
-    invisible character in front of it."""
-    return found_secret.rule in ("token", "entropy") and any(
+def _includes_word(text: str, guess: Found, found: list[Found]) -> bool:
+    """Return True if a guessed secret is a word, an invisible character, and then a key that
+    another rule found."""
+    return guess.rule in ("token", "entropy") and any(
         other.rule not in GUESSED
-        and other.end == found_secret.end
-        and text[found_secret.start : other.start - 1].isalpha()
+        and other.end == guess.end
+        and text[guess.start : other.start - 1].isalpha()
         for other in found
     )
 
@@ -103,7 +104,7 @@ def redact_value(value: Any, *, emails: bool = True) -> Any:
 
 
 def _redact_member(key: Any, text: str, emails: bool) -> str:
-    """Redact the text of an object's member by its content and by its key."""
+    """Return the redacted text of an object's member. The key can make the whole text a secret."""
     name = key.lower() if isinstance(key, str) and " " not in text and len(text) <= 200 else ""
     if any(word in name for word in (*WORDS, *rules.NAMED)):
         lead = f'{key}: "'
@@ -140,8 +141,8 @@ def _scan(text: str, emails: bool) -> list[Found]:
 
 
 def _lower(text: str) -> str:
-    """Return the text in lower case with the same length. A few letters would become two letters,
-    so then only ASCII letters are changed."""
+    """Return the text in lower case with the same length. If a letter would become two letters,
+    only ASCII letters are changed."""
     lower = text.lower()
     return lower if len(lower) == len(text) else text.translate(_SMALL)
 

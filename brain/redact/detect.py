@@ -38,7 +38,7 @@ def strip_invisible(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def mask_redacted(text: str) -> str:
-    """Replace text that is already redacted by NULs. No rule matches them, and they do not end a
+    """Replace text that is already redacted by NULs. No rule matches NULs, and they do not end a
     word, so a second redaction changes nothing."""
     return compiled(_REDACTED).sub(lambda match: "\0" * len(match[0]), text)
 
@@ -48,9 +48,9 @@ def mask_redacted(text: str) -> str:
 # character than words have. But names consist of words, and words consist of pairs of letters that
 # are common in some language.
 
-# Each row is a letter and the letters that follow it: pairs that are at least 3 of 1,000 pairs in
-# one of 17 languages with Latin letters. They include most pairs in words, but only a third of
-# random pairs.
+# Each row is a letter and the letters that often follow it. A pair is common if it is at least 3 of
+# 1,000 pairs in one of 17 languages with Latin letters. Most pairs in words are common, but only a
+# third of random pairs.
 _FOLLOWERS = (
     "aacdghijklmnprstuvwyz baeilosuy caehikostuz daeijnou eabcdegijklmnrstuvxyz feio gaegiosuy"
     " haeilot iacdefghijklmnorstvz jaeo kaeikotuy ladegilmostu mabeios nacdeginostuy"
@@ -154,7 +154,7 @@ def is_chosen_password(value: str, *, after_space: bool = False) -> bool:
 
 # -- by name ---------------------------------------------------------------------------------------
 
-# All of these are searched for in the lower-case text. Each alternative of a name begins with a
+# These patterns are searched for in the lower-case text. Each alternative of a name begins with a
 # letter, because the search is then much faster.
 _NAME = (
     r"(?a)(?P<word>pass(?:(?:word|wd|[ -]?phrase|code|wort|ord)|(?:(?<![a-z]pass)|(?<=sshpass)"
@@ -191,7 +191,7 @@ _SEPARATOR = (
     r"""|[ ]\{\s{1,20}(?:(?:type|description|sensitive)[^\n]{0,100}\s{1,20}){0,3}default[ ]*+=))"""
     r"""(?:\*\*?(?=[ \t]))?[ \t]{0,24}""" + _QUOTED_NEXT
 )
-# Between a name and its value in a sentence: a verb, a dash or a space.
+# The text between a name and its value in a sentence: a verb, a dash or a space.
 _SPOKEN = (
     _CLOSED + rf"""(?P<verb>[는은]|{_FOR}[ \t]{{1,3}}"""
     r"""(?:(?:(?:was|is|been)[ ])?(?:changed|set|reset)[ ]to|(?:wurde|geändert)[ ]auf"""
@@ -264,18 +264,18 @@ def _secret(
     if not (value := _value(text, separator.end())):
         return None
     start, word, group = value
-    between = separator[0].strip(" \t*")
+    separator_text = separator[0].strip(" \t*")
     if separator["label"] or separator["call"]:  # `password NAS: …`, `set_password("…")`
         if not compiled(SIGN).search(word.rstrip("?!")) or not _is_typed(lower, name):
             return None
         return _span(text, value) if is_chosen_password(word) else None
     if _is_pass(lower, name):
         # not a secret: "pass it on to …", "a second pass: Turbo5"
-        has_sign = compiled(SIGN).search(word) or (between == "=" and len(word) >= 8)
+        has_sign = compiled(SIGN).search(word) or (separator_text == "=" and len(word) >= 8)
         is_certain = (is_chosen_password(word) and has_sign) or (
             is_random(word, 12) and matches(_MIXED, word)
         )
-        return _span(text, value) if between in (":", "=") and is_certain else None
+        return _span(text, value) if separator_text in (":", "=") and is_certain else None
     if _is_key(word, group, _min_length(lower, name)) or (
         _is_typed(lower, name) and is_chosen_password(word)
     ):
@@ -332,7 +332,7 @@ def _spoken(
 
 
 def _is_typed(lower: str, name: re.Match[str]) -> bool:
-    """Return True for the name of something that people choose and type, as a password."""
+    """Return True for the name of something that people choose and type, such as a password."""
     word = name["word"]
     if not word.startswith(_KEYS) or word.endswith(("wifi", "wi-fi")):
         return True
@@ -341,7 +341,8 @@ def _is_typed(lower: str, name: re.Match[str]) -> bool:
 
 
 def _is_pass(lower: str, name: re.Match[str]) -> bool:
-    """Return True for the word `pass`, which has other meanings, unless it ends a name."""
+    """Return True for the word `pass`, which has other meanings, unless it ends a longer name such
+    as `db_pass`."""
     before = lower[max(0, name.start() - 1) : name.start()]
     return name["word"] == "pass" and before != "_" and not before.isalpha()
 
@@ -371,11 +372,11 @@ def by_column(text: str, lower: str) -> Iterator[tuple[int, int]]:
         start = offset
         for cell, title in zip(cells, titles, strict=False):
             if title and (value := _value(text[start : start + len(cell)].lstrip(), 0)):
-                at, word, group = value
-                at += start + len(cell) - len(cell.lstrip())
+                position, word, group = value
+                position += start + len(cell) - len(cell.lstrip())
                 is_typed = title == "typed" and is_chosen_password(word, after_space=True)
                 if is_typed or _is_key(word, group, 16):
-                    yield at, at + len(word)
+                    yield position, position + len(word)
             start += len(cell) + 1
         offset += len(line)
 
@@ -400,15 +401,15 @@ def has_all_kinds(word: str) -> bool:
 
 
 def _value(text: str, offset: int) -> tuple[int, str, str] | None:
-    """Return the start of the value, its text and its kind of quotes; None for a placeholder."""
+    """Return the start of the value at an offset, its text and its kind of quotes; None for a
+    placeholder or for no value."""
     match = compiled(_VALUE).match(text, offset)
     if not match or "\0" in match[0]:
         return None
     group = next(each for each in ("plain", "quoted", "curly", "angle") if match[each] is not None)
     start, value = match.start(group), match[group]
-    if inner := compiled(_INNER).search(
-        value
-    ):  # the rest has a name of its own, and is checked with it
+    # the rest after another name, as in `…;token=…`, is checked as the value of that name
+    if inner := compiled(_INNER).search(value):
         value = value[: inner.start()]
         if len(value) < 6:
             return None
@@ -423,7 +424,7 @@ def _value(text: str, offset: int) -> tuple[int, str, str] | None:
 
 
 def _span(text: str, value: tuple[int, str, str]) -> tuple[int, int]:
-    """Return the span of the whole value, of which only the beginning was checked."""
+    """Return the span of the whole value. `value` may have only its beginning."""
     start, word, _ = value
     end = start + len(word)
     if len(word) < _MAX_VALUE:
@@ -448,9 +449,9 @@ def _is_key(value: str, group: str, min_length: int) -> bool:
 
 # -- a prefix and a random tail --------------------------------------------------------------------
 # Keys of providers have a prefix, but so do ids. The prefix of an id is mostly the word for a thing
-# (`run_`, `msg_`, `subnet-`), the prefix of a key an abbreviation (`bpk-`, `ajkey_`) or a word such
-# as `sk`. So a tail counts if it looks random, unless its prefix names a thing. A digest or a UUID
-# must also follow an abbreviation or a word for keys.
+# (`run_`, `msg_`, `subnet-`). The prefix of a key is an abbreviation (`bpk-`, `ajkey_`) or a word
+# such as `sk`. So a tail counts if it looks random, unless its prefix names a thing. A digest or a
+# UUID must also follow an abbreviation or a word for keys.
 
 _PREFIXED = (
     rf"(?a)(?<![\w./:@#%&?+~$^\\-])[A-Za-z][\w.-]{{{MIN_PREFIXED_KEY - 1},}}+={{0,2}}"
@@ -511,10 +512,10 @@ def _is_prefixed(run: str) -> bool:
     if not is_key and not words.isdisjoint(_ID_WORDS):
         return False
     if matches(_HEX_ONLY, tail):
-        is_name = words <= _STAGES or any(len(word) > 4 and _is_word(word) for word in words)
-        return len(tail) >= 32 and _kinds(tail) > 1 and (is_key or not is_name)
-    has_all_kinds = _kinds(tail) == 3
-    min_length, min_changes = (16, 0.4) if has_all_kinds else (20, 0.2)
+        has_word = words <= _STAGES or any(len(word) > 4 and _is_word(word) for word in words)
+        return len(tail) >= 32 and _kinds(tail) > 1 and (is_key or not has_word)
+    has_three_kinds = _kinds(tail) == 3
+    min_length, min_changes = (16, 0.4) if has_three_kinds else (20, 0.2)
     return (
         _kinds(tail) > 1
         and is_random(tail, min_length)

@@ -15,8 +15,8 @@ from brain.redact.rules import compiled
 _LATIN = r"A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"
 # The part before the @, reversed.
 _LOCAL = rf"[_+-]*+(?:[{_LATIN}]++[._%+'-]++)*[{_LATIN}]++(?![._%+@\0/-])"
-_MAX_LOCAL = 65  # characters before the @, and one more
-# A label has only Latin letters or only other ones: prose may follow an address without a space.
+_MAX_LOCAL = 65  # the 64 characters that may be before the @, and one more
+# A label has either no Latin letters or only these, because prose may follow without a space.
 _LABEL = rf"(?:[{_LATIN}][{_LATIN}-]{{0,62}}+|[^\W_{_LATIN}][^\W_{_LATIN}]{{0,62}}+)\."
 _TOP = r"[A-Za-z]{2,24}(?![A-Za-z0-9-])|(?i:xn)--[A-Za-z0-9-]{2,59}+"
 _DOMAIN = rf"@(?:{_LABEL}){{1,8}}(?P<top>{_TOP})(?![@\0])"

@@ -12,7 +12,7 @@ from brain.redact.rules import compiled
 
 Span = tuple[str, int, int]
 
-# Between the lines of a key, also in a string or a quotation.
+# The characters between the lines of a key, also of a key in a string or a quotation.
 _BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"
 _PEM = (
     r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
@@ -225,8 +225,8 @@ def _secrets(rule: str, pattern: str, text: str, offset: int = 0) -> Iterator[Sp
 
 
 def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each secret that a pattern finds. Text in other scripts that follows
-    without a space is left out."""
+    """Yield the span of each secret that a pattern finds. Prose in another script that follows the
+    secret without a space is left out."""
     position = 0
     while match := compiled(pattern).search(text, position):
         (start, end), position = match.span("secret"), match.end()
@@ -264,13 +264,13 @@ def _cookies(text: str) -> Iterator[Span]:
     for header in compiled(_COOKIES).finditer(text):
         for cookie in compiled(_COOKIE).finditer(text, *header.span("all")):
             secret = cookie["secret"]
-            session = matches(_SESSION, cookie["name"]) and any(map(str.isdigit, secret))
-            if (session or is_random(secret)) and not matches(_EMPTY_VALUE, secret):
+            is_session = matches(_SESSION, cookie["name"]) and any(map(str.isdigit, secret))
+            if (is_session or is_random(secret)) and not matches(_EMPTY_VALUE, secret):
                 yield "cookie", *cookie.span("secret")
 
 
 def _oracle_logins(text: str) -> Iterator[Span]:
-    """Find `scott/password@db`. The password distinguishes it from `owner/repository@revision`."""
+    """Yield the password in `scott/password@db`, but nothing in `owner/repository@revision`."""
     for match in compiled(_ORACLE).finditer(text):
         secret, host = match["secret"], match["host"]
         likely = (
@@ -283,7 +283,7 @@ def _oracle_logins(text: str) -> Iterator[Span]:
 
 
 def _seeds(lower: str) -> Iterator[Span]:
-    """Find the 12 to 24 words of a wallet."""
+    """Yield the 12 to 24 words that restore a wallet."""
     for match in compiled(_SEED).finditer(lower):
         words = re.findall("[a-z]+", match["secret"])
         if len(words) % 3 == 0 and not compiled(_NO_SEED).search(match["secret"]):
@@ -291,7 +291,7 @@ def _seeds(lower: str) -> Iterator[Span]:
 
 
 def _codes(lower: str) -> Iterator[Span]:
-    """Find a list of codes after a title such as `Recovery codes:`."""
+    """Yield the codes in a list after a title such as `Recovery codes:`."""
     end = 0
     for title in compiled(_CODES).finditer(lower):
         if title.start() < end:
@@ -305,7 +305,7 @@ def _codes(lower: str) -> Iterator[Span]:
 
 
 def _connection_strings(text: str, lower: str) -> Iterator[Span]:
-    """Find `Server=…;Password=…` and `host=… password=…`, on one line."""
+    """Yield the passwords in `Server=…;Password=…` and `host=… password=…`, on one line."""
     for start, end in _spans(_DSN, lower):
         if "\0" in lower[start:end] or compiled(_EMPTY_VALUE).match(text, start, end):
             continue

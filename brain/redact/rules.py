@@ -344,10 +344,10 @@ NAMED = {
 
 
 def rules_with_hints(text: str, lower: str) -> list[Rule]:
-    """Return the rules with a hint in the text.
+    """Return the rules with a hint in the text, and the NAMED rules whose name is in the text.
 
     Most hints begin with a whole word (`ghp_`) and are looked up by the words of the text. The
-    others are looked up by a character in the hint.
+    other hints are looked up by a character in them.
     """
     found: dict[str, Rule] = {}
     for head in sorted(_HINTS_BY_HEAD.keys() & compiled(_HEAD).findall(text)):
@@ -371,13 +371,13 @@ def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed. Most texts need none."""
+    """Return a compiled pattern. It is compiled when it is first needed: most texts need none."""
     return re.compile(pattern)
 
 
 def _compiled_rule(rule: Rule) -> re.Pattern[str]:
-    """Return the compiled pattern of a rule. It matches whole words, and without hints the exact
-    length.
+    """Return the compiled pattern of a rule. The pattern matches whole words; for a rule without
+    hints, these have the exact length.
 
     Keys are ASCII, so a letter of another script ends a key even without a space.
     """
@@ -387,15 +387,15 @@ def _compiled_rule(rule: Rule) -> re.Pattern[str]:
     return compiled(rf"(?a)(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
 
 
-# Hints by the word that they begin with; the other hints by a rare character in them, '' for none.
+# Hints by the word that they begin with. Other hints are by a rare character in them; '' for none.
 _HEAD = r"(?a)(?<![A-Za-z0-9])[A-Za-z0-9]++(?=[-_./:+])"
 _HINTS_BY_HEAD: dict[str, list[tuple[str, Rule]]] = {}
 _HINTS_BY_MARK: dict[str, list[tuple[str, Rule]]] = {
     mark: [] for mark in ("_", "-", "/", "=", ".", "")
 }
-for _at, _rule in enumerate((*PREFIXED, *SHAPED)):
+for _index, _rule in enumerate((*PREFIXED, *SHAPED)):
     for _hint in _rule.hints:
-        if _at < len(PREFIXED) and (_head := re.match(_HEAD, _hint)):
+        if _index < len(PREFIXED) and (_head := re.match(_HEAD, _hint)):
             _HINTS_BY_HEAD.setdefault(_head[0], []).append((_hint, _rule))
         else:
             _HINTS_BY_MARK[next(mark for mark in _HINTS_BY_MARK if mark in _hint)].append(

@@ -1,13 +1,13 @@
 """System calls that replace a note while other programs may be writing it.
 
 The new file and the old one are exchanged in one step. The replaced text is then in the temporary
-file and can be read, even if another program saved it a moment before. A comparison before a rename
-cannot guarantee that.
+file and can be read, even if another program saved it a moment before. If Brain compared and then
+renamed, a save between these two steps would be lost.
 
 - Linux: `renameat2` with RENAME_EXCHANGE. macOS: `renamex_np` with RENAME_SWAP.
-- Other systems, and file systems that cannot do this: a second link to the old file is created,
-then the new file is renamed over it. A save by rename between these two calls, which take a few
-microseconds, is lost; a save in place is not. `brain doctor` reports such a file system.
+- Other systems, and file systems that cannot exchange files: a second link to the old file is
+created, then the new file is renamed over it. A save by rename between these two calls, which take
+a few microseconds, is lost; a save in place is kept. `brain doctor` reports such a file system.
 
 A read lease shows whether a process has a file open for writing. Linux grants leases on local disks
 to the owner of a file. The access time shows whether another program has read a file, but not on a
@@ -42,7 +42,7 @@ _AT_EMPTY_PATH, _STATX_BTIME = 0x1000, 0x800
 _BTIME = 80  # offset of the creation time in the result of statx
 _OLD = ".old"  # suffix of the old file while files are exchanged by links
 _NO_LIMIT = 1 << 40
-_RECENT = 0.1  # seconds; a second change within them may leave the file times as they are
+_RECENT = 0.1  # seconds within which two changes of a file may get the same file times
 
 
 class Look(NamedTuple):
@@ -50,7 +50,7 @@ class Look(NamedTuple):
 
     data: bytes
     identity: str  # inode and creation time: an inode number is reused after a file is deleted
-    born: float  # by the clock; 0 if unknown
+    born: float  # creation time by the clock; 0 if unknown
     mode: int
     owner: tuple[int, int]
     links: int
@@ -59,14 +59,15 @@ class Look(NamedTuple):
     accessed: int  # ns
     has_writer: bool | None  # a process has the file open for writing; None if unknown
     shows_reads: bool  # the access time changes when another program reads the file
-    stamp: str  # changes when the file changes; '' if it changed just now
+    stamp: str  # changes when the file changes; '' if the next change might not change it
 
 
 class Disk:
     """The disk operations of the store. A test may replace them to model another machine."""
 
     def look(self, path: str) -> Look | None:
-        """Read a file without leaving a trace; None if it does not exist."""
+        """Return the content and attributes of a file; None if it does not exist. If possible, its
+        access time is not changed."""
         try:
             handle, keeps_access_time = files.open_quietly(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -74,7 +75,7 @@ class Disk:
         try:
             has_writer = _is_lease_refused(handle)
             data, st = _read(handle, path)
-            if has_writer is False:  # a process that opened the file since has ended the lease
+            if has_writer is False:  # the lease has ended if a process has opened the file since
                 has_writer = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
             born = _creation_time(handle)
             return Look(
@@ -88,20 +89,20 @@ class Disk:
             os.close(handle)
 
     def stamp(self, path: str) -> str:
-        """Return the stamp of a file as in `look`, with one stat call."""
+        """Return the current stamp of a file, which can be compared with that of a Look."""
         return files.stamp(path)
 
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
-        """Return True if a file is equal to the commit that git has checked out; `unknown` if git
-        fails."""
+        """Return True if a file is the same as in the commit that git has checked out. Return
+        `unknown` if git fails."""
         folder, name = os.path.split(path)
         entry = _git(folder, "ls-tree", "HEAD", f"./{name}")
         hash = _git(folder, "hash-object", name)
         return unknown if entry is None or hash is None else hash.strip() in entry.split()
 
     def differs_since(self, path: str, commit: str) -> bool:
-        """Return True if git has another version of a file now than in this commit, or if git
-        fails."""
+        """Return True if a file differs between `commit` and the commit that git has checked out,
+        or if git fails."""
         folder, name = os.path.split(path)
         return _git(folder, "diff", "--quiet", commit, "HEAD", "--", name) is None
 
@@ -181,7 +182,8 @@ class Disk:
         time.sleep(seconds)
 
     def missing_for(self, path: str) -> float:
-        """Return the seconds for which a file has been missing at least."""
+        """Return the seconds since the folder of a missing file changed. The file has been missing
+        for at least this time."""
         try:
             return max(0.0, self.now() - os.stat(os.path.dirname(path)).st_mtime)
         except OSError:
@@ -189,7 +191,7 @@ class Disk:
 
 
 def _git(folder: str, *arguments: str) -> bytes | None:
-    """Return the output of git; None if it fails, or says no."""
+    """Return the output of git; None if git fails or exits with a code other than 0."""
     import subprocess
 
     command = ["git", "-C", folder, *arguments]
@@ -216,11 +218,12 @@ def is_atomic(folder: str) -> bool:
 
 
 def _is_lease_refused(handle: int) -> bool | None:
-    """Return True if a process has the file open for writing; None if the system has no leases."""
+    """Return True if a process has the file open for writing, which prevents a lease. Return None
+    if the system has no leases."""
     if sys.platform != "linux":
         return None
     try:
-        # when the file is opened, the holder of a lease gets a signal; the default one would end it
+        # if another process opens the file, this process gets a signal; SIGIO would end it
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except OSError as error:

@@ -42,9 +42,9 @@ def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_resu
 
 
 def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
-    """Open a file for reading. Return its handle, and True if reading does not change its access
-    time, by which the store notices that another program has read a note. Only the owner of a file
-    may open it so."""
+    """Open a file for reading. Return its handle, and True if reading does not change the access
+    time. By the access time, the store notices that another program has read a note. Only the owner
+    of a file may read it without changing this time."""
     try:
         return _open(path, flags | _NOATIME), bool(_NOATIME)
     except PermissionError:
@@ -52,7 +52,7 @@ def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
 
 
 def open_regular(path: str) -> tuple[BufferedReader, os.stat_result]:
-    """Open a regular file for reading in pieces. Return it with its stat."""
+    """Open a regular file for reading in pieces. Return the open file and its stat."""
     handle = open_quietly(path)[0]
     st = os.fstat(handle)
     if not modes.S_ISREG(st.st_mode):
@@ -62,8 +62,8 @@ def open_regular(path: str) -> tuple[BufferedReader, os.stat_result]:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open a file. If another program, such as a file server, has a lease on it, opening fails and
-    asks for the end of the lease. Then try again for a second."""
+    """Open a file. If another program, such as a file server, has a lease on the file, the first
+    attempt fails and tells that program to give up the lease. So try again for a second."""
     deadline = 0.0
     while True:
         try:
@@ -213,8 +213,8 @@ def is_git_busy(git: str) -> bool:
 def git_head(git: str) -> str:
     """Return a mark that changes when git moves to another commit; '' without git.
 
-    It consists of the size of git's reflog, and the commit that is checked out, or at least the
-    name of its branch.
+    The mark has the size of git's reflog and the commit that is checked out. If the commit cannot
+    be read, the mark has the name of the branch instead.
     """
     if not git:
         return ""
@@ -225,7 +225,7 @@ def git_head(git: str) -> str:
 
 
 def git_wrote_since(git: str, time: float) -> bool:
-    """Return True if git has written its index since this time, as every checkout does."""
+    """Return True if git has written its index since this time. Every checkout writes it."""
     try:
         return bool(git) and os.stat(f"{git}/index").st_mtime >= time
     except OSError:
@@ -233,8 +233,8 @@ def git_wrote_since(git: str, time: float) -> bool:
 
 
 def git_has_moved(git: str, mark: str) -> bool:
-    """Return True if git has checked out, reset or merged another commit since this mark. A new
-    commit of the working tree does not count, because it does not change the files."""
+    """Return True if git has checked out, reset or merged another commit since `git_head` returned
+    `mark`. A new commit of the working tree does not count, because it changes no files."""
     if not git or git_head(git) == mark:
         return False
     size, _, commit = mark.partition(" ")

@@ -49,7 +49,8 @@ class Pattern(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Successive patterns with the same verdict (ignore or not). Their order does not matter."""
+    """Successive patterns with the same verdict: True to ignore a file, False to include it again.
+    The order of these patterns does not matter."""
 
     verdict: bool
     names: frozenset[str]
@@ -83,8 +84,8 @@ Chain = tuple[tuple[str, Rules], ...]
 def parse(text: str) -> Rules | None:
     """Parse a `.gitignore` or `.secretsignore`. Return None if it has no pattern. Never raises.
 
-    The rules are those of git on Linux: case matters, and a malformed pattern matches nothing. The
-    only difference is that `?` and `[…]` match a character, where git matches a byte.
+    The rules are the same as in git on Linux: case matters, and a malformed pattern matches
+    nothing. The only difference is that `?` and `[…]` match a character, where git matches a byte.
     """
     lines = text.removeprefix("\ufeff").split("\n")
     patterns = [p for line in lines if (p := _parse_line(line.removesuffix("\r")))]
@@ -96,12 +97,12 @@ def parse(text: str) -> Rules | None:
 def ignored_names(
     chain: Chain, folder: str, names: Collection[str], is_dir: bool = False
 ) -> set[str]:
-    """Return the names in `folder` ("" or "a/b/") that the ignore files above it exclude. The
-    deepest file with a matching pattern decides.
+    """Return the names in `folder` ("" or "a/b/") that the ignore files in it or above it exclude.
+    The deepest file with a matching pattern decides.
 
     `chain` contains the ignore files from shallow to deep, each with the path of its folder. All of
-    these folders must contain `folder`. Only the names themselves are checked: the caller must not
-    enter an ignored folder.
+    these folders must be `folder` or contain it. The folders above a name are not checked: the
+    caller must not enter an ignored folder.
     """
     out: set[str] = set()
     for prefix, rules in reversed(chain):
@@ -122,7 +123,7 @@ def globs(patterns: Iterable[str]) -> re.Pattern[str] | None:
     `Templates/`.
     """
     parsed = (_pattern(text.strip().removeprefix("./"), True) for text in patterns)
-    return _union([p for p in parsed if p], inside=True)
+    return _union([p for p in parsed if p], with_content=True)
 
 
 def _parse_line(line: str) -> Pattern | None:
@@ -149,7 +150,7 @@ def _runs(patterns: Iterable[Pattern]) -> tuple[Run, ...]:
 
 
 def _compile_run(verdict: bool, patterns: Iterable[Pattern]) -> Run:
-    """Return a run of patterns. Only those that are not plain names, `*.ext` or plain paths need a
+    """Return a run of patterns. Plain names, plain paths and `*.ext` are matched without a
     regex."""
     names: set[str] = set()
     endings: list[str] = []
@@ -175,31 +176,32 @@ def _root(pattern: Pattern) -> str:
     return head[0][: head[0].rfind("/") + 1] if head else ""
 
 
-def _union(patterns: list[Pattern], inside: bool = False) -> re.Pattern[str] | None:
-    """Return one regex for all patterns. With `inside`, it also matches everything in a matching
-    folder."""
+def _union(patterns: list[Pattern], with_content: bool = False) -> re.Pattern[str] | None:
+    """Return one regex for all patterns; None if no pattern is valid. If `with_content`, the regex
+    also matches everything in a matching folder."""
     names: list[str] = []
     sources: list[str] = []
     for p in patterns:
         source = _regex(p.body)
         if source is not None:
             (sources if p.anchored else names).append(
-                source + (_inside_suffix(p) if inside else "")
+                source + (_content_suffix(p) if with_content else "")
             )
     if names:
-        # without `inside`, a name is the last part of the path, so `+` may prevent backtracking
-        sources.append(f"{FOLDERS}{'' if inside else '+'}(?:{'|'.join(names)})")
+        # without content, a name is the last part of the path, so `+` may prevent backtracking
+        sources.append(f"{FOLDERS}{'' if with_content else '+'}(?:{'|'.join(names)})")
     return re.compile(f"(?s:{'|'.join(sources)})\\Z") if sources else None
 
 
-def _inside_suffix(pattern: Pattern) -> str:
+def _content_suffix(pattern: Pattern) -> str:
     if pattern.folders_only:
         return "/.+"
     return "(?:/.+)?" if re.fullmatch(LITERAL, pattern.body.rpartition("/")[2]) else ""
 
 
 def _regex(body: str) -> str | None:
-    """Return a pattern as a regex that does not backtrack from star to star. None matches nothing.
+    """Return a pattern as a regex that does not backtrack from star to star. Return None if the
+    pattern matches nothing.
 
     As in git, a `**` directly after the literal beginning needs no slash before it.
     """
@@ -223,8 +225,8 @@ def _regex(body: str) -> str | None:
 
 
 def _append_wildcard(out: list[str], previous: int, wildcard: str) -> int:
-    """Append a wildcard. Make the one at index `previous` atomic, because this one matches any
-    rest."""
+    """Append a wildcard and return its index. Make the wildcard at index `previous` atomic: it
+    never has to match more, because the new one matches any text after it."""
     if previous:
         out[previous:] = [f"(?>{LAZY[out[previous]]}{''.join(out[previous + 1 :])})"]
     out.append(wildcard)

@@ -2,9 +2,9 @@
 format of each file.
 
 A vault is identified by `vaultId` in its brain.yaml, which `brain init` or the first write adds.
-Its state folder is named after the path of the vault. The file vault.json in it contains the id and
-path of the vault. If a vault is moved, its state folder is renamed. A copy of a vault gets a new
-state folder, and so does another vault at the same path.
+The name of its state folder is a digest of the path of the vault. The file vault.json in the state
+folder contains the id and path of the vault. If a vault is moved, its state folder is renamed. A
+copy of a vault gets a new state folder, and so does another vault at the same path.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BRAIN = "40_Brain"
 ADMIN = "admin"
 RESERVED = (ADMIN, "person")  # names that no agent may have
 
-STATE_OWNER = "vault.json"  # in a state folder
+STATE_OWNER = "vault.json"  # the file in a state folder that names its vault
 _VAULT_ID = re.compile(
     rb"^vaultId:[ \t]*[\"']?([A-Za-z0-9-]{4,64})[\"']?[ \t]*(?:#.*)?\r?$", re.MULTILINE
 )
@@ -80,23 +80,23 @@ class Vault(NamedTuple):
         return role(parts, self.names) if parts and brain == self.brain else None
 
     def writable_role(self, path: str) -> Role:
-        """Return the role of a file that may be written. Raise Refused for any other."""
+        """Return the role of a file that Brain may write. Raise Refused for any other file."""
         brain, _, rest = path.partition("/")
-        inside = brain == self.brain and not {"", ".", ".."} & set(rest.split("/"))
-        if inside and rest == "brain.yaml":
+        is_inside = brain == self.brain and not {"", ".", ".."} & set(rest.split("/"))
+        if is_inside and rest == "brain.yaml":
             return SETTINGS
-        found = self.role(path) if inside else None
+        found = self.role(path) if is_inside else None
         if found is None or found.format not in WRITABLE:
             raise Refused(f"Brain does not write {path}.", "It writes its own files only.")
         return found
 
     def real_path(self, path: str) -> str:
-        """Return the path of a file on this machine. Raise Refused if a folder above it is a
-        link."""
-        where = f"{self.root_path}/{path}"
-        if not _is_real(os.path.dirname(where)) or os.path.islink(where):
+        """Return the path of a file on this machine. Raise Refused if the file or a folder above it
+        is a link."""
+        real = f"{self.root_path}/{path}"
+        if not _is_real(os.path.dirname(real)) or os.path.islink(real):
             raise Refused(f"{path} is behind a symbolic link.", "Brain writes real files only.")
-        return where
+        return real
 
     @property
     def folder_path(self) -> str:
@@ -131,8 +131,8 @@ _real: dict[str, tuple[int, int]] = {}  # device and inode of folders without a 
 
 
 def _is_real(folder: str) -> bool:
-    """Return True if no part of this path is a link. The parts are checked again only if the folder
-    is not the same as the last time."""
+    """Return True if no part of this path is a link. The parts are checked again only if the path
+    has led to another folder since the last check."""
     try:
         st = os.stat(folder)
     except OSError:
@@ -178,7 +178,8 @@ def _with_parents(folder: str) -> Iterator[str]:
 
 
 def brain_folder(root: Place) -> str:
-    """Return the name of the brain folder, which has this name or a brain.yaml; '' if none."""
+    """Return the name of the brain folder: 40_Brain, else the first folder with a brain.yaml, else
+    ''."""
     if os.path.isdir(os.path.join(root, BRAIN)):
         return BRAIN
     try:
@@ -204,8 +205,8 @@ def vault_id(folder: str) -> str:
 
 
 def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
-    """Return the vault at this root. Its state folder is in `state_home`. If the vault was moved
-    here, its state folder is renamed. No folder is created."""
+    """Return the vault with the root folder `root`. Its state folder is in `state_home`. If the
+    vault was moved to `root`, its state folder is renamed. No folder is created."""
     root, home = os.fspath(root), os.fspath(state_home)
     id = vault_id(f"{root}/{brain}")
     default = os.path.join(home, digest(os.fsencode(root)).hex())
@@ -228,7 +229,8 @@ def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
 
 
 def _unused_folder(default: str, id: str) -> str:
-    """Return a state folder for a vault at a path where other vaults may have been before."""
+    """Return the path of a state folder that no other vault uses. `default` may belong to a vault
+    that was at the same path before."""
     if not os.path.isdir(default):
         return default
     if id:
@@ -357,7 +359,7 @@ HOMES = (
 
 def name_key(name: str) -> str:
     """Return a key that is equal for names that differ only in case or Unicode form. Most file
-    systems cannot have both of two such names, and a person cannot tell them apart."""
+    systems cannot contain two such names, and a person cannot tell them apart."""
     from unicodedata import normalize
 
     return (
@@ -366,7 +368,8 @@ def name_key(name: str) -> str:
 
 
 def colliding_names(names: Iterable[str]) -> dict[str, str]:
-    """Map each colliding name of an owner to the name that is used: the first in byte order."""
+    """Return the names that are equal to another name except for case or Unicode form. Each is
+    mapped to the name that is used instead: the first in byte order."""
     by_key: dict[str, list[str]] = {}
     for name in sorted(names, key=os.fsencode):
         by_key.setdefault(name_key(name), []).append(name)
@@ -398,14 +401,15 @@ def role(parts: list[str], names: Names = DEFAULT_NAMES) -> Role | None:
 
 
 def _without(parts: list[str], end: tuple[str, ...]) -> list[str]:
-    """Return a path without this end. Return the same list if it ends otherwise."""
+    """Return the parts of a path without the parts `end`. If the path does not end so, return the
+    list `parts` itself."""
     if not parts or parts[-1] != end[-1] or tuple(parts[-len(end) :]) != end:
         return parts
     return parts[: -len(end)]
 
 
 def _owner(folders: list[str]) -> tuple[str, str]:
-    """Return the (agent, project) of a folder in the brain folder."""
+    """Return the (agent, project) that a folder in the brain folder belongs to."""
     if folders[:1] == ["archive"]:
         folders = folders[1:]
     if len(folders) > 1 and folders[0] == "agents":
@@ -418,6 +422,6 @@ def _owner(folders: list[str]) -> tuple[str, str]:
 
 
 def _unreserved(name: str, folder: str) -> str:
-    """Return the name of an owner. A folder with a reserved name (admin, person) gets its path
-    instead."""
+    """Return the name of the owner of a folder: the folder's name, or its path if the name is
+    reserved (admin, person)."""
     return f"{folder}/{name}" if name.casefold() in RESERVED else name

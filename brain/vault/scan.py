@@ -24,7 +24,7 @@ FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 
 IGNORE_FILES = (".gitignore", ".secretsignore")
 MODE, REGULAR = 0o170000, modes.S_IFREG
 IGNORE_FILES_INSIDE = ("/.gitignore", "/.secretsignore")
-SPECIAL = ("AGENT.md", "items.json", "tasks.json")  # the memory note is added
+SPECIAL = ("AGENT.md", "items.json", "tasks.json")  # and the memory note, whose name can be set
 CODES = frozenset(
     (
         *("unreadable", "symlink-outside", "broken-link", "not-a-file", "is-a-directory"),
@@ -69,7 +69,7 @@ class Scan:
         self.problems.append((safe, Problem(0, code, message)))
 
     def missed(self, path: str, action: str, error: OSError) -> None:
-        """Report a file that exists but cannot be read. Its old rows are kept."""
+        """Report a file that exists but cannot be read. Its rows in the index are kept."""
         self.unseen.append(path)
         if self.paths is not None:
             self.paths.add(path)
@@ -82,15 +82,15 @@ class Scan:
         )
 
     def may_hold(self, path: str) -> bool:
-        """Return True if a path that was not found may exist, in a folder that could not be
-        read."""
+        """Return True if a path may exist although it was not found, because the path or a folder
+        above it could not be read."""
         return any(path == p or not p or path.startswith(f"{p}/") for p in self.unseen)
 
 
 def scan(vault: Vault, config: Config, paths: Collection[str] | None = None) -> Scan:
-    """Walk the vault, or only these paths with their content and dependent files.
+    """Walk the vault, or only these paths, with their content and the files that depend on them.
 
-    A folder that cannot be listed is a problem, not an error.
+    A folder that cannot be listed is reported as a problem and raises no error.
     """
     walk = _Walk(vault, config)
     if paths is None or any(path in ("", *IGNORE_FILES) for path in paths):
@@ -119,7 +119,7 @@ class _Walk:
         self.found = Scan()
         self.folders: list[tuple[str, Chains]] = []
         self.names = ""  # all names in the current folder, one per line
-        self.rivals: dict[str, str] = {}  # folders in it whose names collide
+        self.rivals: dict[str, str] = {}  # the colliding names of folders in the current folder
 
     def narrow(self, paths: Collection[str]) -> None:
         """Walk only these paths with their content. An ignore file stands for its folder."""
@@ -139,11 +139,11 @@ class _Walk:
                 self.folder(prefix, rules, wanted_names)
 
     def _with_rivals(self, path: str) -> str:
-        """Return the owner's folder of a path if its name collides with another one, else the
-        path."""
+        """Return the folder of the agent or project that a path belongs to, if another folder has
+        the same name except for case. Otherwise, return the path."""
         home = next((home for home in self.homes if path.startswith(home)), path)
-        owner, inside, _ = path[len(home) :].partition("/")
-        if not inside:
+        owner, slash, _ = path[len(home) :].partition("/")
+        if not slash:
             return path
         with self._listing(home) as entries:
             others = {name_key(e.name) for e in entries or () if e.name != owner}
@@ -175,8 +175,8 @@ class _Walk:
         """Yield the entries of a folder; None if it is missing, a file, or unreadable. Only an
         unreadable folder is reported.
 
-        The folder is kept open, and its files are opened relative to it. This is faster than from
-        the root, and still works if a folder above it is renamed.
+        The folder is kept open, and its files are opened relative to it. This is faster than to
+        open them by their full path, and it still works if a folder above is renamed.
         """
         path, handle, entries = self.root + prefix, -1, None
         try:
@@ -194,7 +194,7 @@ class _Walk:
                 os.close(handle)
 
     def folder(self, prefix: str, rules: Chains, names: set[str] | None = None) -> None:
-        """List a folder and add its files, or only those with these names."""
+        """List a folder and add its files, or only the files with these names."""
         with self._listing(prefix) as entries:
             if entries is None:
                 return
@@ -221,7 +221,8 @@ class _Walk:
         return name == ".agent" and prefix == self.brain
 
     def _chosen(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
-        """Return the entries with these names, their possible copies, and colliding names."""
+        """Return the entries with these names, the possible copies of these entries, and the
+        entries whose names collide with them."""
         chosen = [e for e in entries if e.name in names or possible_original(e.name)[0] in names]
         if prefix in self.homes:
             wanted = {name_key(name) for name in names}
@@ -287,8 +288,8 @@ class _Walk:
         return included and not (self.exclude and self.exclude.match(path))
 
     def _is_copy(self, prefix: str, name: str) -> bool:
-        """Report a conflict copy and return True. If a person may have chosen the name, the content
-        must be similar to that of the original note."""
+        """Return True if a file is a conflict copy, and report it. If a person may have chosen the
+        name, the file counts as a copy only if it is similar to the original note."""
         tool = copied_by(name)
         if not tool:
             original, likely_tool = possible_original(name)
@@ -323,8 +324,8 @@ class _Walk:
         self._source_folder(prefix, notes, rules)
 
     def _is_read(self, path: str, name: str) -> bool:
-        """Return True if a folder is read. Of agents or projects whose names collide, only the
-        first is read, and all are reported."""
+        """Return True if a folder is read. If the names of agents or projects collide, all of them
+        are reported and only the first is read."""
         used_name = self.rivals.get(name)
         if used_name == name:
             others = [repr(other) for other, used in self.rivals.items() if used == name != other]
@@ -370,8 +371,8 @@ class _Walk:
                 self.found.roles[path] = file_role
 
     def _symlink(self, path: str) -> None:
-        """Report a link that is broken or leads out of the vault. The target of any other link is
-        indexed itself."""
+        """Report a link that is broken or leads out of the vault. Any other link is ignored,
+        because its target is indexed at its own path."""
         target, root = os.path.realpath(self.root + path), os.path.realpath(self.root)
         if not os.path.exists(self.root + path):
             self.found.refuse(path, "broken-link", "is a symbolic link without a target")

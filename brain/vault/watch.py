@@ -21,7 +21,7 @@ from brain.vault.layout import Vault
 LARGE = 1000  # changes in one batch that require a full scan
 TICK = 0.25  # seconds between checks of the root and the clock
 RESCAN = 60.0  # seconds between full scans, which find what the watcher missed
-STEP, DEBOUNCE = 20, 100  # milliseconds between reports, and until they are returned
+STEP, DEBOUNCE = 20, 100  # milliseconds without a change that end a batch, and its longest time
 SOON = 1.0  # seconds until the next scan after many changes
 POLL = 2000  # milliseconds between polls of a file system that reports nothing
 
@@ -79,7 +79,7 @@ def _batches(vault: Vault, stop: threading.Event) -> Iterator[set[str]]:
     """Yield the paths of each batch of changes, and an empty set at each tick, while the root
     exists.
 
-    If the vault has more folders than the system can watch, they are polled.
+    If the vault has more folders than the system can watch, the folders are polled.
     """
     from watchfiles import watch
 
@@ -153,13 +153,12 @@ def _is_hidden(vault: Vault, path: str) -> bool:
         return False
     if path.endswith((".gitignore", ".secretsignore")):
         return False
-    inside = f"{path}/".removeprefix(f"{vault.brain}/.agent/")
-    return inside == f"{path}/" or inside.startswith(".") or "/." in inside
+    inner = f"{path}/".removeprefix(f"{vault.brain}/.agent/")
+    return inner == f"{path}/" or inner.startswith(".") or "/." in inner
 
 
 def _needs_scan(vault: Vault, path: str) -> bool:
-    """Return True for a folder, a file that decides which other files are read, and a deleted
-    index."""
+    """Return True for a folder, a file that decides which other files are read, and the index."""
     name = path.rpartition("/")[2]
     if name in (".gitignore", ".secretsignore", "brain.yaml", "brain.db"):
         return True
