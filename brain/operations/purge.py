@@ -10,7 +10,7 @@ from brain.index import read, records
 from brain.model import Remove, Write
 from brain.operations import apply, history, lookup, search, usage
 from brain.operations.results import Entry, Forgotten, entry
-from brain.store.note import MAX_HOLD
+from brain.store.hold import MAX_HOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from brain.errors import Refused
 from brain.formats.text import UNSAFE, decode, digest, to_bytes, to_text
 from brain.journal.codec import random_letters
 from brain.state import GuardRow, NoteRow, State, TempRow, VersionRow
-from brain.store import merge
+from brain.store import hold, merge
+from brain.store.hold import MAX_HOLD
 from brain.store.versions import Evidence, Guard, History, Version
 from brain.vault import files
 from brain.vault.exchange import Disk, Look
@@ -42,7 +43,6 @@ SAVING = 0.2  # seconds that a save in place may take
 GONE = 1.0  # seconds after which a missing note counts as deleted
 DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
 BIRTH = 0.04  # seconds from the birth of a file to the end of the save that made it
-MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
 WEEK = 7 * 86_400.0  # seconds for which versions are kept
 
 
@@ -342,21 +342,10 @@ class Note:
             return "git is at work"
         if why := self._unsafe(config):
             return why
-        return "a person is typing" if self._is_typed_in(config.holdSeconds, most) else ""
-
-    def _is_typed_in(self, seconds: float, most: float) -> bool:
-        """Return True if a person saved the note in the last seconds, unless its head has waited
-        for `most` seconds. A note that git has just checked out does not count."""
         assert self.history is not None
-        found = self.found
-        if found is None or self.history.tip.written:
-            return False
-        held = self.disk.uptime() - self.row.due if self.row.due else 0.0
-        if self.disk.now() - found.modified >= seconds or not 0 <= held < most:
-            return False
-        if not files.git_wrote_since(self.git, found.modified):
-            return True
-        return not self.disk.is_committed(self.full, found, unknown=False)
+        if self.history.tip.written:
+            return ""  # nobody has saved the note since Brain wrote it
+        return "a person is typing" if hold.is_typed_in(self, config.holdSeconds, most) else ""
 
     def _unsafe(self, config: Config) -> str:
         if self.found is None:

@@ -39,7 +39,8 @@ from brain.model import (
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
 from brain.store import journaling, merge
-from brain.store.note import MAX_HOLD, ROUNDS, TEMP, Note
+from brain.store.hold import MAX_HOLD
+from brain.store.note import ROUNDS, TEMP, Note
 from brain.vault import files, layout
 from brain.vault.exchange import Disk
 from brain.vault.layout import Role, Vault

@@ -16,7 +16,7 @@ from operator import attrgetter
 
 from brain.config import Config
 from brain.model import Problem
-from brain.vault import files, ignore
+from brain.vault import conflict_copies, files, ignore
 from brain.vault.layout import HOMES, SOURCE, Role, Vault, colliding_names, name_key, role
 
 BY_HANDLE = os.scandir in os.supports_fd
@@ -223,7 +223,7 @@ class _Walk:
     def _chosen(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
         """Return the entries with these names, the possible copies of these entries, and the
         entries whose names collide with them."""
-        chosen = [e for e in entries if e.name in names or possible_original(e.name)[0] in names]
+        chosen = [e for e in entries if e.name in names or _original(e.name) in names]
         if prefix in self.homes:
             wanted = {name_key(name) for name in names}
             chosen = [e for e in entries if e in chosen or name_key(e.name) in wanted]
@@ -249,7 +249,7 @@ class _Walk:
             entries = self._not_ignored(prefix, entries, rules)
         is_plain = not self.exclude and _storable(prefix + self.names)
         endings = self.endings if is_plain else ()
-        suspects = possible_copies(self.names)
+        suspects = conflict_copies.possible(self.names) if _may_be_copy(self.names) else ()
         entries.reverse()
         while entries:  # pop each, to free its stat
             entry = entries.pop()
@@ -290,11 +290,13 @@ class _Walk:
     def _is_copy(self, prefix: str, name: str) -> bool:
         """Return True if a file is a conflict copy, and report it. If a person may have chosen the
         name, the file counts as a copy only if it is similar to the original note."""
-        tool = copied_by(name)
+        if not _may_be_copy(name):
+            return False
+        tool = conflict_copies.copied_by(name)
         if not tool:
-            original, likely_tool = possible_original(name)
-            folder = self.root + prefix
-            if f"\n{original}\n" in self.names and are_similar(folder + name, folder + original):
+            original, likely_tool = conflict_copies.possible_original(name)
+            paths = [f"{self.root}{prefix}{each}" for each in (name, original)]
+            if f"\n{original}\n" in self.names and conflict_copies.are_similar(*paths):
                 tool = likely_tool
         if tool:
             message = f"is a conflict copy made by {tool}"
@@ -387,6 +389,16 @@ def _ignored(rules: Chains, prefix: str, names: Collection[str], is_dir: bool) -
     return git | secret
 
 
+def _may_be_copy(names: str) -> bool:
+    """Return True if there may be a conflict copy among these names. Most folders have none."""
+    return any(re.search(hint, names) for hint in conflict_copies.HINTS)
+
+
+def _original(name: str) -> str:
+    """Return the name of the note of which this may be a conflict copy; '' if it is no copy."""
+    return conflict_copies.possible_original(name)[0] if _may_be_copy(name) else ""
+
+
 def _plain_endings(include: tuple[str, ...]) -> tuple[str, ...]:
     """Return the suffixes of globs that need no regex: `.md` for `**/*.md`."""
     endings = []
@@ -403,68 +415,3 @@ def _storable(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-# -- conflict copies: second versions of a file, which sync tools leave next to it ---------------
-
-LARGEST_COPY = 10_000_000  # bytes
-# A sync tool adds its mark at the end of the name, before the extension.
-_DAY, _COUNT = r"\d{4}-\d\d-\d\d", r"(?: \d+| \(\d+\))?"
-_DROPBOX = r"(?:case|selective sync|unicode encoding|white ?space) conflict"
-CERTAIN = (
-    r"(?s).+(?:"
-    r"(?P<Syncthing>\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?)"
-    r"|(?P<Obsidian> \(Conflicted copy (?:.* )?\d{12,14}\)(?: \d+)?)"
-    rf"|(?P<Nextcloud> \(conflicted copy (?:.* )?{_DAY} \d{{4,6}}\)"
-    r"|_conflict(?:_.+)?-\d{8}-\d{6})"
-    rf"|(?P<Seafile> \(SFConflict .+ {_DAY}-\d\d-\d\d-\d\d\))"
-    rf"|(?P<Dropbox> \((?i:(?:.+['\u2019]s? )?conflicted copy(?: {_DAY})?|{_DROPBOX}){_COUNT}\))"
-    r"|(?P<Synology>_.+_[A-Z][a-z]{2}-\d\d-\d{4,6}-\d{4}_[A-Za-z]*Conflict(?:_\d+)?)"
-    r"|(?P<Resilio>\.Conflict(?:\(\d+\))?(?=\.))"
-    r"|(?P<OneDrive>-(?:DESKTOP|LAPTOP)-(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,8}(?:-\d+)?)"
-    r")(?:\.[^.]+)?"
-)
-POSSIBLE = (
-    r"(?s)(?P<stem>.+?)"
-    r"(?:(?P<iCloud> (?:[2-9]|[1-9]\d))|(?P<OneDrive>-(?:DESKTOP|LAPTOP)-[A-Z0-9]{4,}(?:-\d+)?))"
-    r"(?P<extension>(?:\.[^.]+)?)"
-)
-
-
-def possible_copies(names: str) -> set[str]:
-    """Return the names that may be copies, from a text with one name per line. It is fast for large
-    folders."""
-    found: set[str] = set()
-    hints = [hint for hint in ("onflict", "TOP-") if hint in names]
-    for hint in (r" \d\d?\.", *hints):
-        for match in re.finditer(hint, names):
-            end = names.find("\n", match.end())
-            start = names.rfind("\n", 0, match.start()) + 1
-            found.add(names[start : end if end >= 0 else len(names)])
-    return found
-
-
-def copied_by(name: str) -> str | None:
-    """Return the sync tool that made a copy, if its name shows that; None if a person may have
-    chosen the name."""
-    if "onflict" not in name and "TOP-" not in name:
-        return None
-    found = re.fullmatch(CERTAIN, name)
-    return found.lastgroup if found else None
-
-
-def possible_original(name: str) -> tuple[str, str]:
-    """Return (original, tool) for a name such as "Note 2.md", which may be iCloud's conflict copy
-    of "Note.md" or a second note; ('', '') for other names."""
-    found = re.fullmatch(POSSIBLE, name)
-    if not found:
-        return "", ""
-    return found["stem"] + found["extension"], "iCloud" if found["iCloud"] else "OneDrive"
-
-
-def are_similar(copy: str, original: str) -> bool:
-    """Return True if two notes share at least half of their lines, as a conflict copy and its
-    original do."""
-    texts = (files.text(path, limit=LARGEST_COPY) for path in (copy, original))
-    one, two = ({line for line in text.split("\n") if line.strip()} for text in texts)
-    return bool(one) and 2 * len(one & two) >= max(len(one), len(two))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.vault.scan import copied_by, possible_original
+from brain.vault.conflict_copies import copied_by, possible_original
 
 
 @pytest.mark.parametrize(
