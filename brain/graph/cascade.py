@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from brain.index.db import Index, Owners
 
     Step = tuple[float, float]  # weight of the edge, decay
-    # by node: the score, the reason (for a tag or note: the entry before it), and the trail: the
-    # seed, and the steps from it
+    # by node: the score, the last edge in words (for a tag or note: the node before it), and the
+    # trail: the seed, and the steps from it
     Layer = dict[str, tuple[float, str, tuple[Any, ...]]]
 
-MAX_STEPS = 6  # with the default weights, less than 1/100,000 of a score is left then
-MAX_DIRECT = 100  # edges from one entry to other entries that are followed, the strongest
+MAX_STEPS = 6  # after these, less than 1/100,000 of a score is left with the default weights
+MAX_DIRECT = 100  # the number of edges from one entry to other entries that are followed
 # the reason for reaching an entry: as the target of an edge, and as its source
 _RELATIONS = {
     "relates_to": ("related to", "related to"),
@@ -93,17 +93,18 @@ class _Walk:
         """Return the best score of every node that one step reaches. The last step leads only to
         entries."""
         best: dict[str, Any] = {}
-        for node, (score, reason, trail) in layer.items():
-            previous = reason if _is_connector(node) else node
+        for node, (score, via, trail) in layer.items():
+            previous = via if _is_connector(node) else node
             for target, weight, relation in self._steps(node):
                 if target != previous and not (is_last and _is_connector(target)):
-                    via = f"{relation} {previous}" if relation else previous
-                    step = (-score * weight * decay, via, (*trail, (weight, decay)))
+                    next_via = f"{relation} {previous}" if relation else previous
+                    step = (-score * weight * decay, next_via, (*trail, (weight, decay)))
                     best[target] = min(step, best.get(target, step))
         return {target: (-score, via, trail) for target, (score, via, trail) in best.items()}
 
     def _steps(self, node: str) -> list[tuple[str, float, str]]:
-        """Return (neighbour, weight, reason in words) for each step from a node."""
+        """Return (neighbour, weight, edge in words) for each step from a node. A step from an entry
+        to a tag or note has no words."""
         edges = self.edges.get(node, [])
         ends = [
             (edge[1] if edge[0] == node else edge[0], self.weights[edge], edge) for edge in edges
@@ -115,14 +116,14 @@ class _Walk:
                 f"tag {node} of" if node[0] == "#" else f"note {name_of(normalized(node[2:-2]))} of"
             )
             return [(target, weight, relation) for target, weight, _ in ends]
-        between = [(end, weight, "") for end, weight, _ in ends if _is_connector(end)]
+        to_connectors = [(end, weight, "") for end, weight, _ in ends if _is_connector(end)]
         direct = [
             (end, weight, _RELATIONS[type][target == node])
             for end, weight, (_, target, type) in ends
             if not _is_connector(end)
         ]
         direct.sort(key=lambda step: (-step[1], step[0], step[2]))
-        return direct[:MAX_DIRECT] + between
+        return direct[:MAX_DIRECT] + to_connectors
 
 
 def _is_connector(node: str) -> bool:

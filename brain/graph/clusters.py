@@ -1,6 +1,6 @@
 """Clusters: groups of related memories, named after their common tags or words.
 
-They are the communities of the graph, found by modularity with Louvain's method. Where there are
+Clusters are the communities of the graph, found by modularity with Louvain's method. If there are
 embeddings, pairs of similar memories count like edges. Nodes are visited in the order of their
 names, and equal gains are decided by name, so the same graph has the same clusters.
 """
@@ -22,7 +22,7 @@ from brain.words import STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Links = list[dict[int, float]]  # for each node, the weight by neighbour or itself
+    Links = list[dict[int, float]]  # for each node, the weights of its edges by the other end
 
 MIN_MEMBERS = 2
 _MAX_TAGS, _MAX_WORDS = 2, 3  # in a name
@@ -121,8 +121,8 @@ def communities(edges: Iterable[tuple[str, str, float]]) -> list[list[str]]:
 
 
 def _homes(links: Links) -> list[int]:
-    """Return the community of each node. Move nodes to the communities of neighbours until no move
-    adds to modularity."""
+    """Return the community of each node. At first, each node has its own. Nodes then move to the
+    communities of neighbours until no move adds to modularity."""
     degrees = [sum(neighbours.values()) for neighbours in links]
     total = sum(degrees)
     homes = list(range(len(links)))
@@ -149,7 +149,7 @@ def _best_community(
     sums: list[float],
     share: float,
 ) -> int:
-    """Return the community where a node adds most to modularity; in a tie, its own."""
+    """Return the community where a node adds most to modularity; in a tie, its own community."""
     weights: dict[int, float] = {home: 0.0}
     for other, weight in neighbours.items():
         if other != node:
@@ -165,18 +165,18 @@ def _best_community(
 def _merge(
     groups: list[list[int]], links: Links, homes: list[int]
 ) -> tuple[list[list[int]], Links]:
-    """Merge each community into one node. The edges between its members become an edge to
-    itself."""
+    """Merge each community into one node. The edges between members of a community become an edge
+    from the node to itself."""
     index = {home: node for node, home in enumerate(dict.fromkeys(homes))}
-    merged: list[list[int]] = [[] for _ in index]
-    between: Links = [{} for _ in index]
+    merged_groups: list[list[int]] = [[] for _ in index]
+    merged_links: Links = [{} for _ in index]
     for node, home in enumerate(homes):
         source = index[home]
-        merged[source] += groups[node]
+        merged_groups[source] += groups[node]
         for other, weight in links[node].items():
             target = index[homes[other]]
-            between[source][target] = between[source].get(target, 0.0) + weight
-    return merged, between
+            merged_links[source][target] = merged_links[source].get(target, 0.0) + weight
+    return merged_groups, merged_links
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def _names(graph: Graph, groups: Sequence[tuple[str, ...]]) -> list[str]:
     """Name each cluster after the tags of at least half of its members, else after its typical
     words.
 
-    Clusters that would have the same name get both.
+    Clusters that would have the same name are named after both.
     """
     tags: dict[str, set[str]] = {}
     labels = {node.id: node.label.removeprefix("#") for node in graph.nodes}

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # how the names of tags, notes and clusters begin; an item whose id begins so is left out
 PREFIXES = ("#", "[[", "((")
-MAX_SHARED = 100  # a tag or note of more entries does not connect them
-MIN_SHARED = 10  # a tag or note of this many entries always does
+MAX_SHARED = 100  # a tag or note of more entries than this does not connect them
+MIN_SHARED = 10  # a tag or note of at most this many entries always connects them
 # weights by type of edge; a learned edge has this weight after one use
 WEIGHTS = {
     "has_tag": 0.8,
@@ -132,7 +132,7 @@ def topics(tags: str) -> Iterator[str]:
 
 
 def hubs(edges: Iterable[Edge], entries: Collection[str]) -> set[str]:
-    """Return the tags and notes of so many entries that they do not connect them."""
+    """Return the tags and notes that have too many entries to connect them."""
     limit = max_shared(len(entries))
     return {node for node, ids in shared(edges, entries).items() if len(ids) > limit}
 
@@ -157,9 +157,9 @@ def max_shared(entries: int) -> int:
 
 
 def _current_ids(index: Index, ids: Iterable[str]) -> dict[str, str]:
-    """Map the current and former ids of these entries to their current ids.
+    """Return the current id of these entries, by all their current and former ids.
 
-    An entry that is in the vault twice gets the smaller id.
+    If the vault contains an entry twice, under two of its ids, the smaller id is used.
     """
     names = relations.aliases(index)
     current: dict[str, str] = {}
@@ -213,7 +213,7 @@ def _notes(
 def _names_note(target: str, fragment: str) -> bool:
     """Return True if a link that leads to no visible memory leads to a note.
 
-    It may also lead to a memory that was deleted or that is not visible.
+    Otherwise, it leads to a memory that was deleted or that is not visible.
     """
     if not fragment.startswith("^"):
         return bool(target)
@@ -234,7 +234,8 @@ def name_of(note: str) -> str:
 def _note_paths(spellings: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
     """Return the path of the note that each spelling leads to, if there is one.
 
-    It is the exact path, else the shallowest path that ends in the spelling, else the first.
+    It is the exact path, else the path in the fewest folders that ends in the spelling. Of several
+    such paths, it is the first in alphabetical order.
     """
     by_name: dict[str, list[tuple[str, str]]] = {}
     for path in paths:
@@ -252,9 +253,9 @@ def _note_paths(spellings: Iterable[str], paths: Iterable[str]) -> dict[str, str
 
 
 def _longest_spellings(spellings: Iterable[str]) -> dict[str, str]:
-    """Map each spelling of a missing note to its longest spelling.
+    """Return for each spelling of a missing note the longest spelling of the same note.
 
-    A spelling that could be short for several others is mapped to itself.
+    For a spelling that could be short for several others, return the spelling itself.
     """
     by_name: dict[str, set[str]] = {}
     found: dict[str, str] = {}

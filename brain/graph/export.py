@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def shape(graph: Graph, clusters: Sequence[Cluster], root: str = "") -> Shape:
-    """Return the graph as JSON: nodes, edges and clusters. `root` is the node in the middle, if
-    any."""
+    """Return the graph as JSON: nodes, edges and clusters. `root` is the node whose neighbourhood
+    the graph is, '' for the whole graph."""
     return {
         "root": root or None,
         "nodes": [_node(node) for node in graph.nodes],

@@ -1,6 +1,6 @@
 """The graph that `brain graph` shows: nodes with labels, edges, and the neighbourhood of a node.
 
-It contains only entries of `owners`: no tag, link or count reveals others.
+The graph contains only entries of `owners`: no tag, link or count reveals other entries.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Open, check, lock and rebuild brain.db.
 
 The database is a cache. If it cannot be trusted, it is replaced by an empty one, which the next
-sync fills. Reasons are another schema, another vault, another full-text engine, a malformed file,
-and a file that another program changed. To notice such a change without reading the file, each
+sync fills. The reasons are another schema, another vault, another full-text engine, a malformed
+file, and a file that another program changed. To notice a change without reading the file, each
 writer leaves a seal: inode, size and times of brain.db and its WAL after the commit. A process that
-writes, verifies or closes the file holds the lock until it has written the seal. So if the seal
-differs under the lock, another program changed the file, or a writer was killed during a commit.
+writes, verifies or closes the file holds the lock until it has written the seal. So if a process
+has the lock and the file differs from the seal, another program changed the file, or a writer was
+killed during a commit.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Index:
         names: str = "",
     ) -> None:
         """`vault` is the brain folder. `id` is the id of the vault, because a container and its
-        host see the same vault at different paths; '' if it has none. `names` are the names of
-        files from the settings, which decide how files are read."""
+        host see the same vault at different paths; '' if the vault has none. `names` are the names
+        of files from the settings, which decide how files are read."""
         self.path = os.fspath(path)
         self.vault, self.id, self.names = vault, id, names
         self.fts = ""
@@ -114,8 +115,8 @@ class Index:
         """
         if self._is_trusted():
             return
-        with self._lock(wait=0) as held:
-            if held:
+        with self._lock(wait=0) as has_lock:
+            if has_lock:
                 self._verify()
                 return
         if not self._is_readable():
@@ -149,8 +150,8 @@ class Index:
 
         Raise Busy if another process is still writing after `wait` seconds.
         """
-        with self._lock(wait) as held:
-            if not held:
+        with self._lock(wait) as has_lock:
+            if not has_lock:
                 raise Busy("Another Brain process is writing the index.", "Try again in a moment.")
             if not self._is_trusted():
                 self._verify()
@@ -190,11 +191,10 @@ class Index:
         a new seal."""
         if self._db is None:
             return
-        with self._lock(
-            wait=0.25
-        ) as held:  # a writer that keeps the lock longer writes the next seal
+        # a writer that keeps the lock longer writes the next seal
+        with self._lock(wait=0.25) as has_lock:
             before = self._signature()
-            sealed = held and self._is_sealed(before)
+            sealed = has_lock and self._is_sealed(before)
             self._close_connection()
             if sealed and self._signature() != before:
                 self._write_seal()
@@ -220,8 +220,8 @@ class Index:
 
     def _verify(self) -> None:
         """Trust the file or replace it. The caller holds the lock."""
-        if doubt := self._reason_to_replace():
-            self._replace(doubt)
+        if reason := self._reason_to_replace():
+            self._replace(reason)
 
     def _reason_to_replace(self) -> str:
         """Open the database. Return the reason why it cannot be used; '' if it can."""
@@ -232,15 +232,15 @@ class Index:
             return "changed by another program"
         try:
             self._open_again(signature)
-            doubt = self._mismatch()
+            reason = self._mismatch()
         except sqlite3.DatabaseError as error:
             raise_if_busy(error)
             return "damaged"
         if self._signature() == signature:
             self._trusted = signature
         else:
-            self._write_seal()  # this process changed it: opening may move the WAL into the file
-        return doubt
+            self._write_seal()  # by opening the file, this process may have moved the WAL into it
+        return reason
 
     def _is_readable(self) -> bool:
         """Return True if the database can be read while another process has the lock."""
@@ -254,7 +254,7 @@ class Index:
             return False
 
     def _open_again(self, signature: list[list[int]]) -> None:
-        """Open the file on disk, if another one or none is open."""
+        """Open the file on disk, unless it is open already."""
         moved = self._inode != signature[0][0] or _inode(f"{self.path}-shm") != self._shared
         if self._db is None or moved:
             self._close_connection()
@@ -292,7 +292,8 @@ class Index:
 
     @contextmanager
     def _lock(self, wait: float) -> Iterator[bool]:
-        """Yield True if this process has the lock, else False. It may be nested."""
+        """Yield True if this process has the lock, else False. A block that has the lock may take
+        it again."""
         if self._locked:
             yield True
             return
@@ -344,17 +345,16 @@ class Index:
 
     def _refuse_loss(self) -> None:
         """Raise VaultLooksEmpty if the brain folder that has the index is missing."""
-        inside = self.path.startswith(self.vault + os.sep)
-        if inside and not os.path.isdir(self.vault):
+        is_inside = self.path.startswith(self.vault + os.sep)
+        if is_inside and not os.path.isdir(self.vault):
             raise VaultLooksEmpty(
                 f"There is no folder {self.vault}.", "Is the vault mounted and fully synced?"
             )
 
     def _create(self) -> None:
         db = self.db
-        db.execute(
-            "PRAGMA page_size = 16384"
-        )  # in the default pages of 4096 bytes, one entry would leave half of the space empty
+        # in the default pages of 4096 bytes, one entry would leave half of the space empty
+        db.execute("PRAGMA page_size = 16384")
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(
             f"BEGIN IMMEDIATE;{self._schema()}"
@@ -383,7 +383,7 @@ class Index:
         self._inode = self._shared = 0
 
     def healthy(self, quick: bool = False) -> bool:
-        """Return True if the tables are those of the schema. Unless `quick`, also run the integrity
+        """Return True if the tables are as in the schema. Unless `quick`, also run the integrity
         checks of SQLite and full text, which read the whole file."""
         check = ", rank) VALUES ('integrity-check', 1)"
         if self.fts == "fts4":
@@ -405,7 +405,7 @@ class Index:
 @contextmanager
 def reading() -> Iterator[None]:
     """Raise IndexDamaged, which leads to a rebuild, for each error of SQLite except a lock or a
-    full disk. The statement may be wrong instead: see `Index.damaged`."""
+    full disk. `Index.damaged` finds out whether only the statement was wrong."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -414,7 +414,7 @@ def reading() -> Iterator[None]:
 
 
 def raise_if_busy(error: sqlite3.Error) -> None:
-    """Raise Busy for a lock, and BrainError for a full disk, which are not damage."""
+    """Raise Busy for a lock, and BrainError for a full disk. Return for any other error."""
     if _code(error) in _LOCKED:
         raise Busy("Another process has locked the index.", "Try again in a moment.") from error
     if _code(error) == sqlite3.SQLITE_FULL:
@@ -446,7 +446,7 @@ def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
     return "fts5"
 
 
-K1, B = 1.2, 0.75  # of bm25, as in FTS5
+K1, B = 1.2, 0.75  # the parameters of bm25, as in FTS5
 
 
 def _saturation(matchinfo: bytes, *weights: float) -> float:
@@ -463,8 +463,8 @@ def _saturation(matchinfo: bytes, *weights: float) -> float:
 
 
 def _is_tagged(tags: str, tag: str) -> bool:
-    """Return True if a tag, or a tag nested in it, is among these. Case does not matter in
-    Obsidian."""
+    """Return True if `tags` contains a tag or a tag nested in it. As in Obsidian, case does not
+    matter."""
     folded, name = tags.casefold(), tag.casefold()
     return f" {name} " in folded or f" {name}/" in folded
 
@@ -498,8 +498,8 @@ MODIFIED = "strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch')"
 # The facts of a memory `c`, for a subquery.
 FACTS_OF = """facts k WHERE k.created != '' AND k.ref =
     coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)"""
-# The creation time of an entry: that in the memory itself, else in the journal, else of the note,
-# else of the file. If a memory begins with a day, its time of day may be in the journal.
+# The creation time of an entry: the time in the journal, if the memory has no date or has the same
+# day; else the date of the entry, else the date of the note, else the time of the file.
 CREATED = f"""coalesce(
     iif(c.scope IN ('memory', 'archive'), (SELECT k.created FROM {FACTS_OF}
         AND (c.created IS NULL OR date(k.created, 'localtime') = c.created)), NULL),
@@ -515,7 +515,8 @@ def marks(values: Sized | int) -> str:
 
 
 def owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
-    """Return the condition, after an AND, that one of these agents owns a row, and its values."""
+    """Return the condition ` AND …` that one of the owners owns a row, and its values. For all
+    owners (None), the condition is ''."""
     if owners is None:
         return "", ()
     return f" AND {table}.agent IN {marks(owners)}", owners
@@ -528,8 +529,9 @@ def each(
     values: Sequence[Any] = (),
     group: str = "",
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a statement that ends in `IN`, for some of the wanted values at a time.
-    `values` are for its other placeholders. `group` is added after the list."""
+    """Yield the rows of a statement that ends in `IN`. It is executed for a few hundred of the
+    wanted values at a time. `values` are for its other placeholders. `group` is added after `IN`
+    and the list of values."""
     wanted_texts = [text(value) for value in wanted]
     for start in range(0, len(wanted_texts), _MAX_VALUES):
         batch = wanted_texts[start : start + _MAX_VALUES]

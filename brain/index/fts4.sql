@@ -1,4 +1,4 @@
--- Stands in for the full text of schema.sql where SQLite has no FTS5. It keeps its own texts.
+-- These tables replace the full text of schema.sql if SQLite has no FTS5. They store their own texts.
 CREATE VIRTUAL TABLE notes_fts USING fts4 (
     title, aliases, headings, folder, tags, body, tokenize=unicode61 "remove_diacritics=2"
 );

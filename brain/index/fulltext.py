@@ -1,6 +1,6 @@
 """Query the full text: matching rows, their saturation, and counts.
 
-Every statement, and so every count, is limited to rows of these owners (None: all).
+Every statement reads and counts only rows of the given `owners` (None: all).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def matching(index: Index, table: str, match: str, owners: Owners = None) -> lis
 
 
 def best(index: Index, table: str, match: str, owners: Owners, most: int) -> list[int]:
-    """Return the ids of the best rows that match any of several words, at most `most`."""
+    """Return the ids of at most `most` rows that match any of several words, the best ones."""
     visible, values = _visible(table, owners)
     rank = "ORDER BY rank" if index.fts == "fts5" else ""
     sql = f"SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?{visible} {rank} LIMIT {most:d}"
@@ -84,7 +84,7 @@ def best(index: Index, table: str, match: str, owners: Owners, most: int) -> lis
 
 
 def _visible(table: str, owners: Owners) -> tuple[str, Sequence[str]]:
-    """Return the condition, after an AND, that a row belongs to these owners, and its values."""
+    """Return the condition ` AND …` that a row belongs to these owners, and its values."""
     if owners is None:
         return "", ()
     hidden, values = _hidden(owners, "files" if table == "notes" else "entries")
@@ -93,7 +93,7 @@ def _visible(table: str, owners: Owners) -> tuple[str, Sequence[str]]:
 
 def _hidden(owners: Sequence[str], rows: str) -> tuple[str, Sequence[str]]:
     """Return the end of a statement that selects the files or entries of other owners, and its
-    values. It uses a small index if these owners include the admin and entries without owner."""
+    values. The statement uses a small index if `owners` include the admin and '' (no owner)."""
     others = f"agent NOT IN {marks(owners)}"
     if {"", "admin"} <= set(owners):
         index = f"{rows} INDEXED BY {rows}_owned"
@@ -107,7 +107,7 @@ def _id_list(ids: Iterable[int]) -> str:
 
 
 def _in_steps(index: Index, sql: str, ids: Sequence[int], rest: str = "") -> list[Any]:
-    """Return the rows of a statement that ends in `IN`, for some of the ids at a time."""
+    """Return the rows of a statement that ends in `IN`. It is executed for some ids at a time."""
     found: list[Any] = []
     for start in range(0, len(ids), _MAX_IDS):
         found += index.rows(f"{sql} {_id_list(ids[start : start + _MAX_IDS])}{rest}")
@@ -127,10 +127,10 @@ class Found(NamedTuple):
     created: str
     path: str
     line: int
-    place: int  # its number in the session
-    siblings: int
-    speaker: str  # of a turn
-    text: str  # of a turn
+    place: int  # the number of a turn in its session
+    siblings: int  # the number of turns in the session
+    speaker: str  # of a turn; else ''
+    text: str  # of a turn; else ''
 
 
 _FOUND = f"""SELECT c.id, c.file, c.sort, c.scope, iif(c.scope = 'sources', '', {CREATED}),
@@ -140,11 +140,11 @@ _FOUND = f"""SELECT c.id, c.file, c.sort, c.scope, iif(c.scope = 'sources', '', 
 
 def entries(index: Index, ids: Sequence[int], filters: Filters) -> list[Found]:
     """Return the entries with these ids that pass the filters. `created` is '' for notes, because
-    it is slow to find out."""
+    finding it out is slow."""
     where, values = filters.where(index)
     joined = "FROM entries c JOIN files f ON f.id = c.file"
     rows = index.rows(f"{_FOUND} {joined} WHERE c.id IN {_id_list(ids)} AND {where}", values)
-    make = tuple.__new__  # skips the checks of the constructor, to save time
+    make = tuple.__new__  # faster than the constructor
     return [make(Found, row) for row in rows]
 
 
@@ -197,8 +197,8 @@ def digests(index: Index, notes: Sequence[int]) -> dict[int, bytes]:
 def texts(
     index: Index, table: str, match: str, letters: str, in_tags: bool, filters: Filters
 ) -> list[tuple[int, str, str]]:
-    """Return (id, tags, heading, text and path) of entries that match, pass the filters and contain
-    these letters, which are in lower case. At most 5,000 are returned."""
+    """Return (id, tags, heading with text and path) of at most 5,000 entries that match, pass the
+    filters, and contain these letters (in lower case), if the letters are ASCII."""
     where, values = filters.where(index)
     other_text = "c.heading || char(10) || c.text || char(10) || c.path"
     join_column = "c.file" if table == "notes" else "c.id"
@@ -212,8 +212,8 @@ def texts(
 
 
 def notes_by_path(index: Index, path: str, filters: Filters) -> list[tuple[int, str, str]]:
-    """Return (id, tags, path) of the first passages of notes whose path contains this text in lower
-    case."""
+    """Return (id, tags, path) of the first passages of notes whose path in lower case contains the
+    text `path`."""
     where, values = filters.where(index)
     sql = f"""SELECT c.id, c.tags, char(10) || c.path, min(c.start) FROM files f
         JOIN entries c ON c.file = f.id WHERE f.scope = 'sources' AND instr(lower(f.path), ?)
@@ -234,15 +234,15 @@ def vocabulary(index: Index, first: str) -> set[str]:
     found: set[str] = set()
     for table in ("passages", "turns", "entries"):
         name = f"{table}_words"
-        vocabulary = f"fts5vocab(main, {table}_fts, row)"
-        index.rows(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING {vocabulary}")
+        module = f"fts5vocab(main, {table}_fts, row)"
+        index.rows(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING {module}")
         sql = f"SELECT term FROM temp.{name} WHERE term >= ? AND term < ?"
         found.update(term for (term,) in index.rows(sql, (first, f"{first}\U0010ffff")))
     return found
 
 
 def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
-    """Return the speakers in the sessions of these owners, at most `most`."""
+    """Return at most `most` speakers in the sessions of these owners."""
     is_visible = "1"
     if owners is not None:
         is_visible = f"""EXISTS (SELECT 1 FROM entries WHERE scope = 'sessions' AND heading = name
@@ -276,7 +276,7 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
 
 
 def memories_from_source(index: Index, source: str, owners: Owners) -> list[int]:
-    """Return the row ids of memories with this source in the journal."""
+    """Return the row ids of memories for which the journal records this source."""
     visible, values = owned(owners)
     sql = f"""SELECT c.id FROM facts k JOIN entries c ON c.ref = k.ref OR c.ref IN
         (SELECT a.ref FROM aliases a WHERE a.class = k.ref)
@@ -285,8 +285,8 @@ def memories_from_source(index: Index, source: str, owners: Owners) -> list[int]
 
 
 def titled(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str, str]]:
-    """Return (note, title, path) of notes with these words in their title or aliases, at most
-    `most`."""
+    """Return (note, title, path) of at most `most` notes with these words in their title or
+    aliases."""
     query = f'{{title aliases}} : "{words}"' if index.fts == "fts5" else f'"{words}"'
     sql = f"""SELECT f.id, f.title, f.path FROM notes_fts n CROSS JOIN files f ON f.id = n.rowid
         WHERE notes_fts MATCH ? LIMIT {most:d}"""
@@ -294,22 +294,22 @@ def titled(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str, 
 
 
 def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
-    """Return the row ids of entries with this tag, at most `most`."""
+    """Return the row ids of at most `most` entries with this tag."""
     sql = f"SELECT id FROM entries WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
     return [id for (id,) in index.rows(sql, (f" {tag} ",))]
 
 
 # -- memories with the same words ------------------------------------------------------------------
 
-_COMMON = 300  # a word in more memories is looked up together with the next word, if at all
-_ENOUGH = 4  # words that are not common, so that common ones are not looked up
+_COMMON = 300  # a word in more memories than this is common
+_ENOUGH = 4  # if a text has so many words that are not common, its common words are not looked up
 
 
 def sharing(index: Index, words: Sequence[str], owners: Owners, most: int) -> list[tuple[int, str]]:
-    """Return (row id, text) of the memories that share the most of these words, at most `most`.
+    """Return (row id, text) of at most `most` memories, those that share the most of these words.
 
-    The words are distinct, in lower case and in their order in the text. Words of many memories are
-    not looked up alone, so the time does not depend on the number of memories.
+    The words are distinct, in lower case and in their order in the text. A common word is looked up
+    only together with the next word, so the time does not depend on the number of memories.
     """
     found = [_entries_with_words(index, [word], owners) for word in words]
     shared = Counter(id for ids in found if len(ids) <= _COMMON for id in ids)
@@ -326,8 +326,7 @@ def sharing(index: Index, words: Sequence[str], owners: Owners, most: int) -> li
 
 
 def _entries_with_words(index: Index, words: Sequence[str], owners: Owners) -> list[int]:
-    """Return the ids of entries whose text contains all these words, at most one more than
-    _COMMON."""
+    """Return the ids of at most _COMMON + 1 entries whose text contains all these words."""
     quote = "" if index.fts == "fts4" else '"'
     match = " ".join(f"text:{quote}{word}{quote}" for word in words)
     visible, values = _visible("entries", owners)

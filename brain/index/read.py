@@ -46,8 +46,8 @@ _DONE = "('completed', 'done', 'cancelled', 'canceled', 'closed', 'archived')"
 class Filters(NamedTuple):
     """A selection of entries. Empty tuples and strings select all.
 
-    `owners` are the agents whose entries are visible, None for all. `superseded` includes memories
-    that another one supersedes.
+    `owners` are the agents whose entries are visible, None for all. If `superseded`, memories that
+    another memory supersedes are included.
     """
 
     scopes: tuple[str, ...] = DEFAULT_SCOPES
@@ -62,7 +62,7 @@ class Filters(NamedTuple):
     excluded: tuple[int, ...] = ()  # row ids, filled in by `resolve`
 
     def resolve(self, index: Index) -> Filters:
-        """Return the same filters with the row ids of superseded memories.
+        """Return filters that select the same entries, with the superseded ones in `excluded`.
 
         This saves time if the filters are used in several statements.
         """
@@ -123,7 +123,7 @@ class Row(NamedTuple):
 
 
 def _rows(index: Index, rest: str, values: Sequence[Any] = ()) -> list[Row]:
-    """Return the entries of a statement, of which `rest` is the part from WHERE on."""
+    """Return the entries that a statement selects. `rest` is its end, from WHERE on."""
     return [Row(*row) for row in index.rows(f"{_ROW} {rest}", values)]
 
 
@@ -150,7 +150,8 @@ def any_entry(index: Index, filters: Filters) -> bool:
 
 
 def by_ref(index: Index, ref: str) -> list[Row]:
-    """Return the entries with this id in any case, else those whose id begins with it."""
+    """Return the entries with this id, also in lower or upper case; else the entries whose id
+    begins with `ref`."""
     ref = text(ref)
     names = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
     spans = [(name, name) for name in names]
@@ -169,8 +170,8 @@ def exact(index: Index, ref: str) -> list[Row]:
 
 
 def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
-    """Return the memories and items with these ids. Of several with the same id, return the
-    first."""
+    """Return the memories and items with these ids, by id. If several have the same id, the first
+    is returned."""
     visible, values = owned(owners)
     where = f"c.ref IN {marks(ids)} AND c.scope IN ('memory', 'items'){visible}"
     found = _rows(index, f"WHERE {where} ORDER BY c.path DESC, c.line DESC", (*ids, *values))
@@ -193,8 +194,8 @@ def row_ids(index: Index, refs: Sequence[str]) -> list[int]:
 def other_transcript(
     index: Index, ref: str, role: str, native: str, path: str, owners: Owners
 ) -> str:
-    """Return the path of another transcript of these owners with a message that has this id and
-    role and, if given, this native id; '' if there is none."""
+    """Return the path of another transcript with a message that has this id and role, and whose id
+    in the client is `native`, if given; '' if these owners have none."""
     sql = """SELECT path, extra, agent FROM entries WHERE ref = ? AND kind = ? AND path != ?
         AND path LIKE '%.jsonl'"""
     for other, extra, agent in index.rows(sql, (text(ref), role, path)):
@@ -212,14 +213,13 @@ def by_place(index: Index, path: str, line: int) -> list[Row]:
 
 
 def linking(index: Index, ref: str) -> list[Row]:
-    """Return the entries that link to the block with this id. The note in the link does not
-    matter."""
+    """Return the entries that link to a block with this id, in any note."""
     where = "c.id IN (SELECT entry FROM links WHERE fragment = ?) AND c.ref != ?"
     return _rows(index, f"WHERE {where} ORDER BY c.path, c.line", (f"^{ref}", ref))
 
 
 def links_of(index: Index, id: int) -> list[Link]:
-    """Return the links of an entry; of a passage of a note, only those to blocks."""
+    """Return the links of an entry. For a passage of a note, these are only links to blocks."""
     sql = "SELECT line, kind, target, fragment FROM links WHERE entry = ? ORDER BY seq"
     return [Link(*row) for row in index.rows(sql, (id,))]
 
@@ -263,8 +263,8 @@ def spans(index: Index, refs: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def undated(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Return (id, time of the file) of memories in these notes, or in all, whose creation time is
-    known only from the time of their file."""
+    """Return (id, time of the file) of memories in these notes (None: all) whose creation time is
+    known only from the time of the file."""
     sql = f"""SELECT c.ref, min({MODIFIED}) FROM files f CROSS JOIN entries c ON c.file = f.id
         WHERE f.scope IN ('memory', 'archive') AND f.created IS NULL AND c.created IS NULL
         AND c.kind NOT IN ('note', 'agent') AND NOT EXISTS (SELECT 1 FROM {FACTS_OF})"""
@@ -286,12 +286,12 @@ def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
 
 
 def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
-    """Return the number of files and entries of each scope, of all or of these owners."""
+    """Return the number of files and of entries in each scope that these owners own (None: all)."""
     visible, values = owned(owners, "f")
     sql = f"SELECT f.scope, count(*) FROM files f WHERE 1{visible} GROUP BY 1"
     file_count = dict(index.rows(sql, values))
-    within = f" WHERE file IN (SELECT f.id FROM files f WHERE 1{visible})" if visible else ""
-    entries = dict(index.rows(f"SELECT scope, count(*) FROM entries{within} GROUP BY 1", values))
+    where = f" WHERE file IN (SELECT f.id FROM files f WHERE 1{visible})" if visible else ""
+    entries = dict(index.rows(f"SELECT scope, count(*) FROM entries{where} GROUP BY 1", values))
     return {s: {"files": file_count.get(s, 0), "entries": entries.get(s, 0)} for s in SCOPES}
 
 
@@ -304,7 +304,7 @@ def counts_of_kinds(index: Index, owners: Owners) -> dict[str, int]:
 
 
 def agents(index: Index) -> list[dict[str, Any]]:
-    """Return all agents with an AGENT.md, with the properties in it."""
+    """Return all agents that have an AGENT.md, with the properties in this file."""
     sql = """
         SELECT f.agent, f.project, f.path, max(c.extra) FROM files f LEFT JOIN entries c
         ON c.file = f.id AND c.kind = 'agent' WHERE f.agent != '' AND f.path LIKE '%/AGENT.md'
@@ -411,9 +411,9 @@ def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
 
 
 def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
-    """Return True if these are all indexed files, none has changed since it was read, and none was
-    read so soon after a change that it has to be read again. This is much faster than a comparison
-    with `known`, especially if the last write was after the same walk."""
+    """Return True if `stamps` has exactly the indexed files, none of them has changed since it was
+    read, and none is racy. This is much faster than a comparison with `known`, especially if the
+    index was last written after a walk with the same digest, `walk`."""
     if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
         return True
     if any_racy(index):
@@ -423,6 +423,7 @@ def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, in
 
 
 def any_racy(index: Index) -> bool:
+    """Return True if a file has to be read again, because it is `racy`."""
     slack = f"iif(ctime_ns % 1000000000, {FINE_SLACK}, {COARSE_SLACK})"
     sql = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
     return index.value(sql) is not None
@@ -434,7 +435,8 @@ def scope_of(index: Index, file: int) -> str:
 
 
 def entries_of(index: Index, file: int, part: Part | None = None) -> dict[str, KnownEntry]:
-    """Return a file's entries by id, in order. If ids are equal, the first entry is used."""
+    """Return the entries of a file or of a part of it, by id and in order. If several entries have
+    the same id, the first is used."""
     where, values = in_part(file, part)
     sql = f"SELECT ref, text, heading, {WRITTEN} FROM entries WHERE {where}"
     rows = index.rows(f"{sql} ORDER BY line DESC, id DESC", values)
@@ -442,8 +444,8 @@ def entries_of(index: Index, file: int, part: Part | None = None) -> dict[str, K
 
 
 def last_piece(index: Index, file: int, path: str) -> int:
-    """Return the offset of the last piece of a transcript that has entries; 0 if all of it has to
-    be read again, because it has problems."""
+    """Return the offset of the last piece of a transcript that has entries; 0 if the transcript has
+    problems, so that all of it has to be read again."""
     if index.value("SELECT 1 FROM problems WHERE path = ?", (path,)):
         return 0
     return int(index.value("SELECT max(start) FROM entries WHERE file = ?", (file,)) or 0)
@@ -469,7 +471,8 @@ BELOW = "(path = ? OR (path >= ? AND path < ?))"
 
 
 def below(path: str) -> tuple[str, str, str]:
-    """Return the values for BELOW ('0' is the character after '/')."""
+    """Return the values for BELOW: the path, and the limits of the paths below it ('0' is the
+    character after '/')."""
     name = storable(path)
     return name, f"{name}/", f"{name}0"
 
@@ -490,7 +493,7 @@ def in_part(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
 
 
 def has_code(codes: Iterable[str]) -> str:
-    """Return a condition on codes. They need no placeholders."""
+    """Return the condition that a code is one of these, which are constants of Brain."""
     return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
@@ -500,8 +503,8 @@ def has_code(codes: Iterable[str]) -> str:
 class Facts(NamedTuple):
     """The score, hits and origin of an entry. Unknown times are '', and unknown values None.
 
-    An entry may have had several ids, if a person edited it before it had a written id. It is one
-    entry here, and can be found by any of them.
+    An entry may have had several ids, if a person edited it before it had a written id. All of them
+    have the same facts.
     """
 
     ref: str  # the smallest of its ids
@@ -523,7 +526,7 @@ class Facts(NamedTuple):
 
 
 def facts(index: Index, refs: Iterable[str], pending: bool = True) -> dict[str, Facts]:
-    """Return the facts of these entries, by the given ids. With `pending`, include the hits that
+    """Return the facts of the entries with these ids, by id. With `pending`, include the hits that
     this machine has not written to its journal yet."""
     wanted = set(refs)
     with reading():
@@ -541,12 +544,13 @@ def facts(index: Index, refs: Iterable[str], pending: bool = True) -> dict[str, 
 
 
 def _pending_hits(db: sqlite3.Connection, names: dict[str, str]) -> list[tuple[str, int, str]]:
-    """Return (id, hits, last time) for the uses that are not in the journal yet."""
+    """Return (id, hits, last time) for the hits that are not in the journal yet. `names` has the
+    smallest id of each entry."""
     if not db.execute("SELECT 1 FROM pending_uses LIMIT 1").fetchone():
         return []
     members = {ref: name for name in set(names.values()) for ref in _members(db, name)}
     rows = each(db, "SELECT ref, count, at FROM pending_uses WHERE other = '' AND ref IN", members)
-    return [(members[ref], count, at) for ref, count, at in rows]
+    return [(members[ref], count, last_time) for ref, count, last_time in rows]
 
 
 def all_ids(index: Index, ref: str) -> set[str]:
@@ -557,7 +561,7 @@ def all_ids(index: Index, ref: str) -> set[str]:
 
 
 def smallest_ids(db: sqlite3.Connection, refs: Iterable[str]) -> dict[str, str]:
-    """Return the smallest id of each of these entries that has several ids."""
+    """Return the smallest id of the same entry for each of these ids, if the entry has several."""
     return dict(each(db, "SELECT ref, class FROM aliases WHERE ref IN", refs))
 
 

@@ -2,7 +2,7 @@
 
 Only this module defines the meaning of records. `RECORD_TYPES` lists the types. The records of an
 entry are replayed in order to compute its facts: score, hits, origin. An entry may have had several
-ids, if a person edited it before it had a written id. It is one entry here.
+ids, if a person edited it before it had a written id. The records of all its ids are replayed.
 
 Records are ordered by Lamport counter, device and sequence number, so every machine computes the
 same facts.
@@ -63,16 +63,16 @@ class RecordType(NamedTuple):
     """A type of record: its effect on the facts of an entry, how it is undone, and whether an audit
     shows it by default.
 
-    A record adds `delta` to the score, unless it has its own delta, and one to each of `counts`. If
-    `gives`, it may set values. If `touches`, it changes the time when the entry was last touched.
-    `apply` has the effects that only this type has.
+    A record adds its own delta, or else `delta`, to the score, and 1 to each of `counts`. If
+    `sets_values`, it may set the confidence, importance and source. If `touches`, it sets the time
+    when the entry was last touched. `apply` has the effects that only this type has.
     """
 
     undo: Undo = Undo.NO
     audit: bool = True
     delta: int = 0
     counts: tuple[str, ...] = ()
-    gives: bool = False
+    sets_values: bool = False
     touches: bool = False
     apply: Callable[[_Replay, Record], None] | None = None
 
@@ -84,9 +84,8 @@ class _Replay:
         self.thousandths = 0  # of the score; the sum of integers does not depend on their order
         self.counts: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
         self.values: dict[str, Any] = {}
-        self.undos: list[
-            tuple[str, str, int, str]
-        ] = []  # id, undone event, thousandths, undone type
+        # id, undone event, thousandths, undone type
+        self.undos: list[tuple[str, str, int, str]] = []
 
     def add(self, record: Record) -> bool:
         """Replay a record. Return True if it affects the facts."""
@@ -100,9 +99,9 @@ class _Replay:
             self.values["touched"] = record.at
         if type.apply:
             type.apply(self, record)
-        if type.gives:
+        if type.sets_values:
             self.set_values(record)
-        return bool(type.apply or type.counts or type.gives or "delta" in record.data)
+        return bool(type.apply or type.counts or type.sets_values or "delta" in record.data)
 
     def set_values(self, record: Record) -> None:
         """Set the confidence, importance and source from a record."""
@@ -171,10 +170,10 @@ def _apply_undo(replay: _Replay, record: Record) -> None:
 _VALUES = ("confidence", "importance")
 _COUNTS = ("hits", "merges", "reinforced", "demoted", "rejected")
 RECORD_TYPES: dict[str, RecordType] = {
-    "remember": RecordType(Undo.TEXT, gives=True, apply=_apply_origin),
-    "promote": RecordType(gives=True, apply=_apply_origin),
-    "update": RecordType(Undo.TEXT, gives=True, touches=True),
-    "confirm": RecordType(Undo.TEXT, gives=True),
+    "remember": RecordType(Undo.TEXT, sets_values=True, apply=_apply_origin),
+    "promote": RecordType(sets_values=True, apply=_apply_origin),
+    "update": RecordType(Undo.TEXT, sets_values=True, touches=True),
+    "confirm": RecordType(Undo.TEXT, sets_values=True),
     "forget": RecordType(Undo.TEXT),
     "pin": RecordType(Undo.TEXT),
     "unpin": RecordType(Undo.TEXT),
@@ -191,12 +190,12 @@ RECORD_TYPES: dict[str, RecordType] = {
     "seen": RecordType(audit=False, apply=_apply_seen),  # a sync found an undated memory
     "conflict": RecordType(Undo.PART),
     "resolve": RecordType(Undo.CONFLICT),
-    "undo": RecordType(Undo.PART, gives=True, apply=_apply_undo),
+    "undo": RecordType(Undo.PART, sets_values=True, apply=_apply_undo),
     "overwritten": RecordType(Undo.PART),  # a person's text replaced a change
     "removed": RecordType(Undo.TEXT),  # a person removed what Brain had written
     "reworded": RecordType(Undo.TEXT),  # a person reworded what Brain had written
-    "restored": RecordType(Undo.TEXT),  # it was missing in a stale window
-    "merged": RecordType(Undo.TEXT),  # from a late save, or from a stale window
+    "restored": RecordType(Undo.TEXT),  # a stale window had saved a note without it
+    "merged": RecordType(Undo.TEXT),  # text of a late save or of a stale window was added
     "anchor": RecordType(),  # the id was written after an entry
     "alias": RecordType(audit=False),  # `old` is another id of the same entry
     "used_together": RecordType(audit=False),  # useful in the same prompt as `other`
@@ -227,8 +226,8 @@ def select(
     """Yield records in order, selected by entries, ids, types, actor, time and the change to which
     they belong. Purged records are left out.
 
-    The order is that in which all devices replay records: a record of a device that was offline may
-    come before older ones. `by_time` orders them by time instead.
+    All devices replay records in this order, in which a record of a device that was offline may
+    come before older records. `by_time` orders the records by time instead.
 
     Raise BrainError if a journal file cannot be read, because it may contain a purge.
     """
@@ -268,10 +267,10 @@ def of_refs(index: Index, refs: Iterable[str]) -> Iterator[Record]:
 def _refuse_unreadable(db: sqlite3.Connection) -> None:
     sql = "SELECT path, message FROM problems WHERE code = ?"
     if row := db.execute(sql, (UNREADABLE,)).fetchone():
-        why = row[1].partition(";")[0]
+        problem = row[1].partition(";")[0]
         raise BrainError(
-            f"{row[0].partition('/')[2]} {why}. Because it may purge entries, no records are shown"
-            " until it can be read.",
+            f"{row[0].partition('/')[2]} {problem}. Because this file may purge entries, no records"
+            " are shown until it can be read.",
             "Make it readable.",
         )
 
@@ -327,15 +326,15 @@ def counters(index: Index) -> dict[str, Any]:
 
 
 def _of_type(db: sqlite3.Connection, op: str, purged: bool = False) -> Iterator[Record]:
-    """Yield the records of a type. `purged` includes purged records."""
+    """Yield the records of a type, also the purged ones if `purged`."""
     sql = f"SELECT {_COLUMNS} FROM records WHERE op = ?{'' if purged else ' AND NOT purged'}"
     return map(_record, db.execute(sql, (op,)))
 
 
-def _other_purged(record: Record, gone: Purges) -> bool:
-    """Return True if the other entry of a record was purged after it."""
+def _other_purged(record: Record, all_purges: Purges) -> bool:
+    """Return True if the other entry of a record was purged after the record."""
     other = _text(record, "other")
-    return other in gone and record.key < gone[other][0]
+    return other in all_purges and record.key < all_purges[other][0]
 
 
 def _key(record: Record) -> Key:
@@ -436,10 +435,10 @@ def update_facts(db: sqlite3.Connection, touched: Touched | None) -> None:
     _insert_learned(db, map(_record, each(db, sql, refs)), all_purges, pairs)
 
 
-def _erase_purged(db: sqlite3.Connection, gone: Purges) -> None:
+def _erase_purged(db: sqlite3.Connection, all_purges: Purges) -> None:
     """Remove the records before a purge. Records about ids are kept without text."""
     is_before = "(lamport, device, seq) < (?, ?, ?)"
-    values = [(ref, *key) for ref, (key, _) in gone.items()]
+    values = [(ref, *key) for ref, (key, _) in all_purges.items()]
     ids = ", ".join(f"'{op}'" for op in (*_CREATES, *_OF_IDS))
     db.executemany(
         f"DELETE FROM records WHERE ref = ? AND {is_before} AND op NOT IN ({ids})", values
@@ -455,8 +454,8 @@ def _erase_purged(db: sqlite3.Connection, gone: Purges) -> None:
 
 
 def _alias_classes(db: sqlite3.Connection) -> dict[str, str]:
-    """Map each id of an entry with several ids to the smallest one. The id with which an entry was
-    created is never an alias, even if an old journal contains such a record."""
+    """Return for each id of an entry with several ids the smallest of them. The id with which an
+    entry was created is never an alias, even if an old journal has an alias record for it."""
     aliases = _of_type(db, "alias", purged=True)
     pairs = {(alias.ref, _text(alias, "old")) for alias in aliases}
     pairs = {pair for pair in pairs if all(pair) and pair[0] != pair[1]}
@@ -467,13 +466,13 @@ def _alias_classes(db: sqlite3.Connection) -> dict[str, str]:
 
 
 def group_ids(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Group ids that are connected by pairs. Map each id to the smallest id of its group."""
+    """Return for each id the smallest id of its group. Pairs connect the ids of a group."""
     parent: dict[str, str] = {}
 
     def root(id: str) -> str:
-        while (above := parent.setdefault(id, id)) != id:
-            parent[id] = parent[above]
-            id = above
+        while (parent_id := parent.setdefault(id, id)) != id:
+            parent[id] = parent[parent_id]
+            id = parent_id
         return id
 
     for one, other in pairs:
@@ -482,7 +481,7 @@ def group_ids(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {id: root(id) for id in list(parent)}
 
 
-def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
+def _replay_all(db: sqlite3.Connection, all_purges: Purges) -> None:
     """Compute all facts in one pass over the records, which are sorted by entry."""
     from itertools import groupby
 
@@ -498,15 +497,15 @@ def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
     for ref, group in groupby(map(_record, rows), key=lambda record: record.ref):
         if ref not in names and ref not in pending:
             complete.add(ref)
-            all_facts += _facts(ref, group, gone)
-    rest = {ref for ref in (*gone, *names, *pending) if ref not in complete}
+            all_facts += _facts(ref, group, all_purges)
+    rest = {ref for ref in (*all_purges, *names, *pending) if ref not in complete}
     _insert_facts(db, all_facts)
-    _replay_refs(db, rest, gone)
+    _replay_refs(db, rest, all_purges)
     db.execute("DELETE FROM learned")
-    _insert_learned(db, _of_type(db, "used_together"), gone)
+    _insert_learned(db, _of_type(db, "used_together"), all_purges)
 
 
-def _replay_refs(db: sqlite3.Connection, refs: Collection[str], gone: Purges) -> None:
+def _replay_refs(db: sqlite3.Connection, refs: Collection[str], all_purges: Purges) -> None:
     """Compute the facts of these entries from the records of all their ids."""
     known = smallest_ids(db, refs)
     smallest = {known.get(ref, ref) for ref in refs}
@@ -523,12 +522,12 @@ def _replay_refs(db: sqlite3.Connection, refs: Collection[str], gone: Purges) ->
     all_facts: list[Facts] = []
     for id, group in records.items():
         group.sort(key=_key)
-        all_facts += _facts(id, group, gone, pending.get(id, ()))
+        all_facts += _facts(id, group, all_purges, pending.get(id, ()))
     _insert_facts(db, all_facts)
 
 
 def _facts(
-    ref: str, records: Iterable[Record], gone: Purges, seen: Sequence[str] = ()
+    ref: str, records: Iterable[Record], all_purges: Purges, seen: Sequence[str] = ()
 ) -> list[Facts]:
     """Return a list with the facts of an entry, or an empty list if there are none. `seen` are
     creation times that are not in the journal yet."""
@@ -536,7 +535,7 @@ def _facts(
     affects = [replay.add(record) for record in records]
     for created in seen:
         replay.set_created(created)
-    purged = gone[ref][1] if ref in gone else ""
+    purged = all_purges[ref][1] if ref in all_purges else ""
     return [replay.facts(ref, purged)] if any(affects) or seen or purged else []
 
 
@@ -548,14 +547,14 @@ def _insert_facts(db: sqlite3.Connection, all_facts: Iterable[Facts]) -> None:
 def _insert_learned(
     db: sqlite3.Connection,
     records: Iterable[Record],
-    gone: Purges,
+    all_purges: Purges,
     wanted: Collection[tuple[str, str]] | None = None,
 ) -> None:
-    """Add the learned links of these pairs, or of all, as sums of their records."""
+    """Add the learned links of the wanted pairs (None: all), as sums of their records."""
     sums: dict[tuple[str, str], list[Any]] = {}
     for record in records:
         pair = _pair(record)
-        if not pair[0] or pair[0] == pair[1] or _other_purged(record, gone):
+        if not pair[0] or pair[0] == pair[1] or _other_purged(record, all_purges):
             continue
         if wanted is not None and pair not in wanted:
             continue

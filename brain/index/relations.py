@@ -86,7 +86,7 @@ def weights(index: Index) -> list[tuple[str, str, str, float]]:
 
 
 def aliases(index: Index) -> dict[str, str]:
-    """Map each id of an entry with several ids to the smallest one."""
+    """Return for each id of an entry with several ids the smallest of them."""
     return dict(index.rows("SELECT ref, class FROM aliases"))
 
 
@@ -96,8 +96,8 @@ def aliases(index: Index) -> dict[str, str]:
 def supersessions(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
     """Return (id, superseded id, created) for each memory that supersedes another one.
 
-    An agent's memory supersedes only its own memories for others, but all memories for the agent
-    itself. A memory of the admin supersedes memories of all agents.
+    For `owners`, their memories supersede any memory. For all (None), an agent's memory supersedes
+    only memories of the same agent, and a memory of the admin supersedes any memory.
     """
     own = ""
     if owners is None:
@@ -121,11 +121,12 @@ def _relations(
 def successors(
     index: Index, ids: Iterable[str] | None = None, owners: Owners = None
 ) -> dict[str, str]:
-    """Map superseded memories, of these ids or all, to their current successors.
+    """Return the current successor of each superseded memory with one of these ids (None: all).
 
-    A chain of successors is followed to its end. If several memories supersede the same one, the
-    newest is used, and of two from the same day, the smaller id. Memories that supersede each other
-    in a circle have no successor, and a chain that leads into a circle ends at its first memory.
+    A chain of successors is followed to its end. If several memories supersede the same memory, the
+    newest is used, and of two with the same time, the one with the smaller id. Memories that
+    supersede each other in a circle have no successor, and a chain that leads into a circle ends at
+    the first memory of the circle.
     """
     if not (rows := supersessions(index, owners)):
         return {}
@@ -163,7 +164,7 @@ def superseded_rows(index: Index, owners: Owners) -> list[int]:
 
 
 def contradictions(index: Index, ids: Iterable[str], owners: Owners = None) -> dict[str, list[str]]:
-    """Map these ids to the memories that contradict them. The relation holds in both directions.
+    """Return the memories that contradict each of these ids. The relation holds in both directions.
 
     Superseded memories are left out.
     """
@@ -190,7 +191,7 @@ def contradictions(index: Index, ids: Iterable[str], owners: Owners = None) -> d
 def _current_ids(
     index: Index, wanted: set[str], names: Mapping[str, str], owners: Owners
 ) -> dict[str, str]:
-    """Map the smallest ids of memories that still exist to their current ids."""
+    """Return the current ids of those memories that still exist, by their smallest ids."""
     visible, values = owned(owners)
     ids = wanted.union(id for id, name in names.items() if name in wanted)
     sql = f"SELECT c.ref FROM entries c WHERE c.scope = 'memory'{visible} AND c.ref IN"

@@ -1,18 +1,19 @@
--- brain.db, in reading order. A cache: everything can be built again from the vault and state.db, but
--- for the last events.
--- write.py alone changes files and entries, and removes what hangs on a row before the row; there are
--- no foreign keys. records.py writes what journals say, events.py events. vectors.py has its own file.
--- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
+-- The tables of brain.db. The database is a cache: it can be built again from the vault and state.db,
+-- except for the last events.
+-- Only write.py changes files and entries. There are no foreign keys, so it removes the rows that
+-- refer to a row before the row itself. records.py writes the content of the journals, and events.py
+-- the events. vectors.py has its own file.
+-- There are no migrations: db.SCHEMA_VERSION changes with this file, and another version is rebuilt.
 
--- Facts about this index: the vault and the version of Brain it was built from, the full-text
--- engine, and, once a sync of the whole vault was finished, `whole`.
+-- Facts about this index: the vault and the version of Brain that it was built for, the full-text
+-- engine, and `whole` when a sync of the whole vault has been finished.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- One row per file that is indexed or that could not be. The stat columns only save reading;
--- the digest decides.
+-- One row per indexed file. The stat columns only save time: the digest decides whether a file has
+-- changed.
 CREATE TABLE files (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     path     TEXT    NOT NULL UNIQUE,  -- relative to the vault, with '/'
@@ -37,7 +38,7 @@ CREATE INDEX files_tied ON files (id) WHERE scope IN ('memory', 'items');
 CREATE INDEX files_owned ON files (id, agent, scope) WHERE agent NOT IN ('', 'admin');
 
 -- One row per entry: a memory, an item, a task, a turn, a passage of a note.
--- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
+-- AUTOINCREMENT, so that a row id is never used again for another text.
 CREATE TABLE entries (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     file     INTEGER NOT NULL,         -- files.id
@@ -75,7 +76,7 @@ CREATE INDEX entries_procedure ON entries (agent) WHERE scope = 'memory' AND kin
 CREATE INDEX entries_summary ON entries (agent) WHERE kind IN ('summary', 'session');
 CREATE INDEX entries_task ON entries (agent) WHERE kind = 'task';
 
--- What an entry points to, in order of appearance. Of a note, only the links to blocks.
+-- The links of an entry, in order. For passages of notes, only the links to blocks.
 CREATE TABLE links (
     entry    INTEGER NOT NULL,         -- entries.id
     seq      INTEGER NOT NULL,
@@ -89,7 +90,7 @@ CREATE INDEX links_superseded ON links (fragment) WHERE kind = 'supersedes';
 CREATE INDEX links_contradicted ON links (fragment) WHERE kind = 'contradicts';
 CREATE INDEX links_fragment ON links (fragment);
 
--- What `brain doctor` shows. Problems of files that are not indexed have no row in files.
+-- The problems that `brain doctor` shows. Their files need not be in `files`.
 CREATE TABLE problems (
     path    TEXT    NOT NULL,
     line    INTEGER NOT NULL,
@@ -99,7 +100,7 @@ CREATE TABLE problems (
 CREATE INDEX problems_path ON problems (path);
 CREATE INDEX problems_unread ON problems (path) WHERE code = 'unreadable';
 
--- The last few memory events, so that one process can follow another.
+-- The last few memory events, so that a process can follow the events of other processes.
 CREATE TABLE events (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,
@@ -107,7 +108,7 @@ CREATE TABLE events (
     payload TEXT NOT NULL
 );
 
--- How far each journal file was read. The stat columns only save reading.
+-- The position up to which each journal file was read. The stat columns only save time.
 CREATE TABLE journals (
     path     TEXT PRIMARY KEY,         -- device/month, or 'uses' for those of this machine
     size     INTEGER NOT NULL,         -- of the whole file; with the next three, a stat
@@ -120,7 +121,7 @@ CREATE TABLE journals (
     last     INTEGER NOT NULL          -- checksum of the last valid line; -1 if there is none
 ) WITHOUT ROWID;
 
--- The journals of all devices, one row per line. records.py says what they mean.
+-- The records in the journals of all devices. records.py defines their meaning.
 CREATE TABLE records (
     device  TEXT    NOT NULL,
     seq     INTEGER NOT NULL,
@@ -141,7 +142,7 @@ CREATE INDEX records_op ON records (op);
 CREATE INDEX records_at ON records (at);
 CREATE INDEX records_part ON records (lamport) WHERE instr(data, '"part_of":');
 
--- The records of an entry, summed up; one row for all ids that it ever had.
+-- The sums of an entry's records; one row for all ids that the entry has had.
 CREATE TABLE facts (
     ref        TEXT PRIMARY KEY,       -- the smallest of its ids
     score      REAL    NOT NULL,       -- as reinforced and demoted; clamped when ranking
@@ -161,7 +162,7 @@ CREATE TABLE facts (
     purged     TEXT    NOT NULL        -- when everything known before was forgotten
 ) WITHOUT ROWID;
 
--- Ids of entries that had more than one, with the one that `facts` knows.
+-- The ids of entries that have had several, each with the id that is in `facts`.
 CREATE TABLE aliases (
     ref   TEXT PRIMARY KEY,
     class TEXT NOT NULL
@@ -188,13 +189,13 @@ CREATE TABLE pending_uses (
 ) WITHOUT ROWID;
 CREATE INDEX pending_uses_other ON pending_uses (other) WHERE other != '';
 
--- Undated memories that were seen for the first time, in state.db and not in the journal yet.
+-- Undated memories that a sync has found. They are in state.db, and not in the journal yet.
 CREATE TABLE pending_seen (
     ref     TEXT PRIMARY KEY,
     created TEXT NOT NULL              -- the time of the file then
 ) WITHOUT ROWID;
 
--- What notes, their passages, turns and all other entries say, as full text has it.
+-- The texts of notes, of their passages, of turns and of other entries, as full text contains them.
 CREATE VIEW note_texts AS SELECT f.id, f.title, f.aliases, f.headings,
     rtrim(f.path, replace(f.path, '/', '')) AS folder, f.tags,
     (SELECT group_concat(text, char(10)) FROM
@@ -206,8 +207,8 @@ CREATE VIEW turn_texts AS SELECT c.id, c.text FROM entries c WHERE c.sort = 'tur
 CREATE VIEW entry_texts AS SELECT c.id, c.text, c.tags, c.path, c.heading,
     c.kind || ' ' || coalesce(json_extract(c.extra, '$.sourceFile'), '') AS kind
     FROM entries c WHERE c.sort = 'entries';
--- Full text: a score compares a row with the mean length of its table, so each sort of text has a
--- table of its own. Rows are removed by rowid, before what they are made of is touched.
+-- Full text: a score compares the length of a row with the mean of its table, so each sort of text
+-- has its own table. Before a text changes, its row is removed by rowid.
 CREATE VIRTUAL TABLE notes_fts USING fts5 (
     title, aliases, headings, folder, tags, body,
     content = 'note_texts', content_rowid = 'id',
@@ -226,11 +227,11 @@ CREATE VIRTUAL TABLE entries_fts USING fts5 (
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
 -- The characters of scripts without spaces, one by one, and a 0 for each other word; only of entries
--- that hold such characters. Apart, because words weigh less in a row that is long.
+-- with such characters. They have their own table, because words weigh less in a long row.
 CREATE VIRTUAL TABLE characters_fts USING fts5 (
     spaced, tokenize = 'unicode61 remove_diacritics 2'
 );
--- Few large writes: what is gathered before a segment is written, and the size of its pages.
+-- Settings for few large writes: the data to collect before a segment is written, and its page size.
 INSERT INTO notes_fts (notes_fts, rank) VALUES ('hashsize', 4194304);
 INSERT INTO notes_fts (notes_fts, rank) VALUES ('pgsz', 16000);
 INSERT INTO passages_fts (passages_fts, rank) VALUES ('hashsize', 4194304);

@@ -107,8 +107,8 @@ class Vectors:
 
         def work(db: sqlite3.Connection) -> dict[bytes, bytes]:
             if len(wanted) > _MANY:  # five times as fast as a search for each
-                every = set(wanted)
-                return {text: row for text, row in db.execute(sql, model_values) if text in every}
+                texts = set(wanted)
+                return {text: row for text, row in db.execute(sql, model_values) if text in texts}
             found: dict[bytes, bytes] = {}
             for start in range(0, len(wanted), _MAX_VALUES):
                 batch = wanted[start : start + _MAX_VALUES]
@@ -125,8 +125,8 @@ class Vectors:
         self._run(lambda db: db.executemany(sql, values), write=True)
 
     def sweep(self, model: Model, digests: Iterable[bytes], day: int) -> None:
-        """Record that these texts exist. Remove vectors, of all models, whose text was not seen for
-        a month."""
+        """Record that these texts exist. Remove the vectors of all models whose text was not seen
+        for a month."""
 
         def work(db: sqlite3.Connection) -> None:
             sql = "UPDATE vectors SET seen = ? WHERE model = ? AND digest = ?"
@@ -137,8 +137,8 @@ class Vectors:
         self._run(work, write=True)
 
     def purge(self, digests: Collection[bytes]) -> bool:
-        """Remove the vectors of all other texts, of every model, and erase them from the file.
-        Return False if another process is reading it."""
+        """Erase the vectors of every model from the file, except those of these texts. Return False
+        if another process is reading the file, so that old data is left in the WAL."""
         if not os.path.exists(self.path):
             return True
 

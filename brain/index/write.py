@@ -39,7 +39,7 @@ class ParsedFile(NamedTuple):
 
 
 def can_replace(index: Index, parsed: ParsedFile) -> bool:
-    """Return True if replacing this part of a file does not affect the rest of its rows.
+    """Return True if replacing the rows of this part of a file does not affect its other rows.
 
     An id that is derived from words depends on all entries, because it counts entries with the same
     words and differs from all other ids. The reason for a problem may be anywhere in the file.
@@ -52,9 +52,8 @@ def can_replace(index: Index, parsed: ParsedFile) -> bool:
         return False
     condition, values = in_part(parsed.id or 0, part)
     before = index.rows(f"SELECT ref FROM entries WHERE {condition} ORDER BY start", values)
-    outside = (
-        "+file = ? AND NOT (start >= ? AND start < ?)"  # the + makes SQLite use the index on ref
-    )
+    # the + makes SQLite use the index on ref
+    outside = "+file = ? AND NOT (start >= ? AND start < ?)"
     refs = {entry.ref for entry in parsed.document.entries}
     sql = f"SELECT 1 FROM entries WHERE {outside} AND ref IN"
     if [ref for (ref,) in before] != list(part.refs) or any(each(index.db, sql, refs, values)):
@@ -73,7 +72,7 @@ def can_replace(index: Index, parsed: ParsedFile) -> bool:
     return not any(all(word in text for word in words) for words in wanted for text in texts)
 
 
-_MANY = 1_000_000  # pairs of entries; comparing more takes longer than parsing the file
+_MANY = 1_000_000  # pairs of a text and words; to compare more takes longer than to parse the file
 
 
 def store(index: Index, batch: Sequence[ParsedFile]) -> None:
@@ -119,10 +118,7 @@ def store(index: Index, batch: Sequence[ParsedFile]) -> None:
     db.executemany(_UPSERT_FILE, files)
     db.executemany(f"INSERT INTO entries VALUES {marks(23)}", entries)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
-    for table, table_rows in (
-        *texts.items(),
-        ("notes", notes),
-    ):  # reading the texts back would be slow
+    for table, table_rows in (*texts.items(), ("notes", notes)):
         _add_to_full_text(index, table, table_rows)
     _add_characters(index, [(row[0], *row[-4:]) for row in entries])
     set_problems(db, [(parsed.path, parsed.document.problems) for parsed in batch])
@@ -145,14 +141,13 @@ def _note_columns(parsed: ParsedFile) -> tuple[str, str, str]:
 
 
 def _replace(index: Index, parsed: ParsedFile, rows: list[NewEntry]) -> list[NewEntry]:
-    """Remove the old rows of a file, or of a part of it, that are not among these, and update the
-    positions of the others. Return the rows to add."""
+    """Remove the old rows of a file, or of a part of it, that are not among `rows`, and update the
+    positions of the other old rows. Return the rows to add."""
     db, (where, values) = index.db, in_part(parsed.id or 0, parsed.part)
     role = index.rows("SELECT title, scope FROM files WHERE id = ?", (parsed.id,))
     if parsed.scope == "sessions" or role != [(parsed.document.title, parsed.scope)]:
-        _delete_entries(
-            index, where, [values]
-        )  # ids of turns are consecutive, and full text contains titles
+        # ids of turns must be consecutive, and full text contains titles
+        _delete_entries(index, where, [values])
         return rows
     links: dict[int, list[tuple[Any, ...]]] = {}
     sql = f"SELECT * FROM links WHERE entry IN (SELECT id FROM entries WHERE {where})"
@@ -276,7 +271,7 @@ def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
 def finish(index: Index, walk: str) -> None:
     """Record that the index contains the whole vault, with the digest of the walk ('' for none).
 
-    The digest is not recorded while a file has to be read again in any case.
+    The digest is not recorded while a file is racy, because that file has to be read again.
     """
     value = "" if walk and any_racy(index) else walk
     index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
@@ -295,7 +290,7 @@ def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
 def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Problem, ...]]]) -> None:
     """Replace the problems of these paths."""
     db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for path, _ in found])
-    last = dict(found)  # of a file in pieces, the last has the problems of all
+    last = dict(found)  # if a file comes in pieces, the last has the problems of all pieces
     rows = [(path, *problem) for path, problems in last.items() for problem in problems]
     db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
 
@@ -345,7 +340,7 @@ def _add_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
 
 def _characters_text(text: str) -> str:
     """Return the characters of scripts without spaces, the words next to them, and a 0 for each
-    word of the text, so that bm25 uses its length; '' if there are no such characters."""
+    word of the text, so that bm25 uses the length of the text; '' without such characters."""
     characters = unspaced_characters(text)
     return (
         " ".join([characters, *words_next_to_unspaced(text), *("0" for _ in text.split())])
@@ -383,8 +378,8 @@ def _remove_full_text_rows(
 
 
 def _update_owner(index: Index, parsed: ParsedFile) -> None:
-    """Update the path and owner of the kept entries of a broken file. It is not a plain note,
-    because those are never broken."""
+    """Update the path and owner of the kept entries of a broken file. The file is not a plain note,
+    because plain notes are never broken."""
     db, file, scope, table = index.db, parsed.id or 0, parsed.scope, _full_text_table(parsed.scope)
     _remove_from_full_text(index, "file = ?", [(file,)])
     db.execute(
