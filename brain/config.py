@@ -127,11 +127,11 @@ class Config(NamedTuple):
     )
     sessionSync: str = _setting(
         "always",
-        "When messages of a session are flushed to the disk: after each message, or at the end.",
+        "When messages of a session are flushed to the disk: after each, or when the session ends.",
         choices=("always", "end"),
     )
     sessionRetentionDays: int = _setting(
-        30, "The number of days after its last message until a session is moved to the archive."
+        30, "A session is moved to the archive this number of days after its last message."
     )
     projects: tuple[str, ...] = _setting(
         (),

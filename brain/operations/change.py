@@ -306,8 +306,8 @@ def link(
     session: str = "",
     by: Actor | str = "",
 ) -> Changed:
-    """Link a memory to another memory or a note, with a relation. `weight` says how closely they
-    are related. It is stored in the journal, even if the link already exists."""
+    """Link a memory to another memory or a note, with a relation. `weight` says how closely the
+    two are related. The weight is stored in the journal, even if the link already exists."""
     with vault.writing():
         lookup.check_range(weight=weight)
         return _relate(vault, id, to, as_, agent, actors.resolve(vault, by, session), weight=weight)

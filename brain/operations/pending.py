@@ -24,8 +24,8 @@ def pending(
     vault: OpenVault, *, drop: str = "", agent: str = "", by: Actor | str = ""
 ) -> list[PendingWrite]:
     """Return the writes that are not in their note yet, and the entries of agents that a person
-    removed in the last day. `undo` restores such entries. If `drop` is given, cancel the pending
-    write of this event first."""
+    removed in the last day. `undo` restores these entries. If `drop` is given, the pending
+    write with this event is cancelled first."""
     visible = lookup.visible(vault, by, agent)
     dropped: list[PendingWrite] = []
     if drop:

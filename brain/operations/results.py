@@ -226,7 +226,7 @@ class Asked(NamedTuple):
 
 
 class Context(Value):
-    """A context for an agent. `text` is the text for the prompt, and the fields explain it."""
+    """A context for an agent. `text` is the text for the prompt. The fields say how it was built."""
 
     asked: Asked
     fitted: Fitted

@@ -100,7 +100,7 @@ TOOLS = (
     Tool(
         "memory_context", "context", "Recall for a task",
         "Recall what matters for a task before you start: warnings, pinned memories, the best"
-        " matches and those connected to them, within a token limit.",
+        " matches and related entries, within a token limit.",
         (
             Argument("query", "question", "string", "The task or question.", required=True),
             Argument("files", "files", "strings", "Paths of open files."),
@@ -150,7 +150,7 @@ TOOLS = (
     ),
     Tool(
         "memory_pin", "pin", "Pin a memory",
-        "Include a memory in every context, or stop doing so. For the few that always matter.",
+        "Include a memory in every context, or stop doing so. Pin only what always matters.",
         (_ID, Argument("pinned", "", "boolean", "false: unpin."), _CONFIRM),
         other=("pinned", False, "unpin"), repeatable=True,
     ),
