@@ -178,12 +178,13 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 
 def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
     """Undo a change with all its parts. If one of them cannot be undone, none is."""
-    if record.id in _undone_ids(vault):
+    undone = _undone_ids(vault)
+    if record.id in undone:
         raise BadRequest(
             f"{record.op} of {record.ref} is undone already.",
             f"See `brain history {record.ref}`. An undo can be undone, too.",
         )
-    parts = _with_parts(vault, record)
+    parts = _with_parts(vault, record, undone)
     if not all(history.may_see(vault, part, by) for part in parts):
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
     writes: list[Write] = []
@@ -217,11 +218,11 @@ def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes]:
     return exact
 
 
-def _with_parts(vault: OpenVault, record: Record) -> list[Record]:
-    """Return a change and its parts, newest first. An id that was written for it stays."""
+def _with_parts(vault: OpenVault, record: Record, undone: set[str]) -> list[Record]:
+    """Return a change and its parts that are not undone, newest first. An id that was written for
+    it stays."""
     if _way(record) is Undo.COUNT:
         return [record]
-    undone = _undone_ids(vault)
     parts = [
         part
         for part in records.select(vault.index, part_of=record.id)
