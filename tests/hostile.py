@@ -18,9 +18,9 @@ from brain.formats import (
     memory_md,
     memory_nearby,
     note_md,
-    plain_text,
     records_json,
     session_jsonl,
+    strip_markup,
 )
 from brain.model import Add, Change, Configure, Relate, Retag, Update
 from brain.redact import redact
@@ -232,7 +232,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "procedure": procedure,
     "snippet": marked,
     "question": asked,
-    "prose": lambda text: plain_text.fingerprint(plain_text.without_links(text)),
+    "prose": lambda text: strip_markup.fingerprint(strip_markup.without_links(text)),
     "compare": compared,
     "merge": merged,
     "merge rewritten": rewritten,

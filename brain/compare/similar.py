@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from brain._tuples import NamedTuple
 from brain.formats.links import mentioned_files
-from brain.formats.plain_text import fingerprint, prose, without_links
+from brain.formats.strip_markup import fingerprint, prose, without_links
 from brain.index import fulltext, read, records, relations
 from brain.words import STOP_WORDS, stem
 

@@ -13,7 +13,7 @@ from brain.formats import frontmatter
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
 from brain.formats.memory_place import outline
-from brain.formats.plain_text import fingerprint
+from brain.formats.strip_markup import fingerprint
 from brain.formats.text import decode
 from brain.importance import SOURCES
 from brain.index import read, relations
