@@ -226,7 +226,8 @@ class Asked(NamedTuple):
 
 
 class Context(Value):
-    """A context for an agent. `text` is the text for the prompt. The fields say how it was built."""
+    """A context for an agent. `text` is the text for the prompt. The fields say how
+    it was built."""
 
     asked: Asked
     fitted: Fitted
