@@ -112,7 +112,7 @@ def sync(
     cold = not index.whole
     found = scan(vault, config, None if cold or only is None else set(only))
     stats.files, stats.cold = len(found.stats), cold
-    if promised or heads or not _nothing_new(index, found, cold):
+    if promised or heads or not _nothing_new(vault, index, found, cold):
         plan = partial(_Job, vault, index, config, found, stats, promised, heads, known_texts)
         if plan().is_due():
             with index.exclusive(wait):
@@ -123,12 +123,23 @@ def sync(
     stats.seconds = time.monotonic() - started
 
 
-def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
+def _nothing_new(vault: Vault, index: Index, found: Scan, cold: bool) -> bool:
     """Return True if a quick check shows that nothing changed. In doubt, return False."""
-    if cold or found.paths is not None:
+    if cold or found.paths is not None or not read.unchanged(index, _walk(found), found.stats):
         return False
-    same = read.unchanged(index, _walk(found), found.stats)
-    return same and not _problems_differ(index, found)
+    if any(_is_edited(vault, path, mark) for path, mark in read.racy(index)):
+        return False
+    return not _problems_differ(index, found)
+
+
+def _is_edited(vault: Vault, path: str, mark: bytes) -> bool:
+    """Return True if the content of a file does not have this digest."""
+    try:
+        file, st = files.open_regular(f"{vault.root_path}/{path}")
+        with file:
+            return _digests(file, st.st_size)[0] != mark
+    except OSError:
+        return True
 
 
 def _walk(found: Scan) -> str:
@@ -197,17 +208,7 @@ class _Job:
         """Return True if the index has to be changed."""
         if self.read or self.gone or self.stats.cold or _problems_differ(self.index, self.found):
             return True
-        return any(self._is_edited(path) for path in self.racy)
-
-    def _is_edited(self, path: str) -> bool:
-        """Return True if the content of a file changed, although its stat values did not."""
-        try:
-            file, st = files.open_regular(f"{self.vault.root_path}/{path}")
-            with file:
-                found, _, _ = _digests(file, st.st_size)
-                return bool(found != self.known[path].digest)
-        except OSError:
-            return True
+        return any(_is_edited(self.vault, path, self.known[path].digest) for path in self.racy)
 
 
 def _refuse_loss(job: _Job) -> None:

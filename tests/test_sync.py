@@ -167,6 +167,16 @@ def test_what_was_read_too_soon_is_noted_with_the_next_write(
     assert read.known(brain.vault.index)["a.md"].stat.seen_ns > 1
 
 
+def test_what_was_read_too_soon_needs_no_comparison_of_all_files(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brain.index.read.FINE_SLACK", 60 * 10**9)  # all that is new is too new
+    brain = opened(vault({"a.md": "one\n"}))
+    brain.sync()
+    monkeypatch.setattr(read, "known", lambda *_: pytest.fail("all files were compared"))
+    assert brain.sync().quiet
+
+
 def test_a_hard_link_made_later_is_reported(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault({"a.md": "one\n"})
     brain = opened(root)

@@ -411,22 +411,20 @@ def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
 
 
 def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
-    """Return True if `stamps` has exactly the indexed files, none of them has changed since it was
-    read, and none is racy. This is much faster than a comparison with `known`, especially if the
-    index was last written after a walk with the same digest, `walk`."""
+    """Return True if `stamps` has exactly the indexed files, with their stat values. This is much
+    faster than a comparison with `known`, especially if the index was last written after a walk
+    with the same digest, `walk`."""
     if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
         return True
-    if any_racy(index):
-        return False
     rows = index.rows("SELECT path, size, mtime_ns, ctime_ns, inode FROM files")
     return {path: tuple(stamp) for path, *stamp in rows} == stamps
 
 
-def any_racy(index: Index) -> bool:
-    """Return True if a file has to be read again, because it is `racy`."""
+def racy(index: Index) -> list[tuple[str, bytes]]:
+    """Return the path and digest of each file that is `racy`, and so has to be read again."""
     slack = f"iif(ctime_ns % 1000000000, {FINE_SLACK}, {COARSE_SLACK})"
-    sql = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
-    return index.value(sql) is not None
+    sql = f"SELECT path, digest FROM files WHERE ctime_ns > seen_ns - {slack}"
+    return [(path, mark) for path, mark in index.rows(sql)]
 
 
 def scope_of(index: Index, file: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from brain._tuples import NamedTuple
 from brain.formats.text import unspaced_characters, words_next_to_unspaced
 from brain.index.db import FULL_TEXTS, Index, each, marks
-from brain.index.read import BELOW, WRITTEN, Stat, any_racy, below, has_code, in_part
+from brain.index.read import BELOW, WRITTEN, Stat, below, has_code, in_part
 from brain.model import Document, Part, Problem
 
 TYPE_CHECKING = False
@@ -269,12 +269,8 @@ def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
 
 
 def finish(index: Index, walk: str) -> None:
-    """Record that the index contains the whole vault, with the digest of the walk ('' for none).
-
-    The digest is not recorded while a file is racy, because that file has to be read again.
-    """
-    value = "" if walk and any_racy(index) else walk
-    index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
+    """Record that the index contains the whole vault, with the digest of the walk ('' for none)."""
+    index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (walk,))
 
 
 def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
