@@ -176,7 +176,9 @@ class Config(NamedTuple):
     autoInject: bool = _setting(
         True, "Whether `brain context` returns memories. Search always works."
     )
-    injectionTopN: int = _setting(5, "The number of memories for the question in a context.")
+    injectionTopN: int = _setting(
+        5, "The maximum number of memories that a context shows for the question."
+    )
     topK: int = _setting(
         15, "The number of best entries from which the `injectionTopN` memories come."
     )

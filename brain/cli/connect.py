@@ -67,7 +67,7 @@ mcp_command = click.Command(
 
 
 def _hook(client: str, event: str, agent: str, vault: str | None, as_json: bool) -> None:
-    """Answer an event of an AI client, whose JSON is read from standard input.
+    """Answer an event of an AI client, read as JSON from standard input.
 
     AI clients run this command; `brain connect` configures them to do so. The command prints the
     context for the session, or imports the transcript. It always succeeds, so that no prompt fails;

@@ -170,7 +170,7 @@ VIEWS = {
 def _watch(by: str, vault: str | None, as_json: bool) -> None:
     """Keep the index up to date while notes change.
 
-    Prints a line per event. Ctrl-C or SIGTERM stops it.
+    The command prints one line per event. Ctrl-C or SIGTERM stops it.
 
     \b
     brain watch

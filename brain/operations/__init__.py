@@ -107,7 +107,8 @@ OPERATIONS = (
                "brain agent add linter --type skill")),
     Operation("agent register", "operations.agents", "set up",
               "Set the highest type that an agent may have on this machine.",
-              "The type of an agent is the lower of this type and the type in its AGENT.md. An"
+              "The types are admin (the highest), project and skill. The type of an agent is the"
+              " lower of this type and the type in its AGENT.md. An"
               " agent that is not registered is at most a project agent. Only the agent whose"
               " AGENT.md is directly in 40_Brain/ needs no registration to be an admin. The"
               " registry is not synced.",
@@ -196,10 +197,10 @@ OPERATIONS = (
               "The tag #candidate is removed.",
               ("brain confirm m-7f3k2ab4",)),
     Operation("reinforce", "operations.change", "write", "Report that a memory was useful.",
-              "Its score rises by 3, so that it is found sooner.",
+              "The score of the memory rises by 3, so that searches rank the memory higher.",
               ("brain reinforce m-7f3k2ab4",)),
     Operation("demote", "operations.change", "write", "Report that a memory was wrong or useless.",
-              "Its score falls by 1.",
+              "The score of the memory falls by 1.",
               ('brain demote m-7f3k2ab4 --why "moved to Postgres"',)),
     # -- sessions ---------------------------------------------------------------------------------
     Operation("session start", "operations.session", "sessions", "Start a session.",
@@ -252,7 +253,7 @@ OPERATIONS = (
               ("brain undo", "brain undo e-4jk2q8xw1z")),
     Operation("revert", "operations.undo", "review",
               "Undo everything an agent did since a given time.",
-              "A change is kept, and listed, if its entry was edited since.",
+              "If an entry was edited after a change, the change is kept and listed.",
               ("brain revert --agent garden-planner --since 2h",)),
     Operation("conflicts", "operations.conflicts", "review",
               "List memories that contradict each other.",

@@ -39,10 +39,10 @@ PARAMETERS = {
         f"One of {', '.join(SCOPES)}, notes, all. Repeatable.", ("--scope", "-s"), "SCOPE"
     ),
     "kinds": Parameter(
-        "Only this kind: decision, preference, task, … Repeatable.", ("--kind", "-k"), "KIND"
+        "Only entries of this kind: decision, task, … Repeatable.", ("--kind", "-k"), "KIND"
     ),
     "tags": Parameter(
-        "Only with this tag, or one nested in it. Repeatable.", ("--tag", "-t"), "TAG"
+        "Only entries with this tag or a tag nested in it. Repeatable.", ("--tag", "-t"), "TAG"
     ),
     "agent": Parameter("Only memory of this agent.", ("--agent", "-a"), "NAME"),
     "project": Parameter("Only entries of this project.", ("--project", "-p"), "NAME"),
@@ -51,7 +51,7 @@ PARAMETERS = {
     ),
     "until": Parameter("Only entries up to a date or an age.", metavar="TIME"),
     "passages": Parameter("List all passages of a note that match, not only the best one."),
-    "superseded": Parameter("Include memories that another one replaces."),
+    "superseded": Parameter("Include memories that another memory replaces."),
     "limit": Parameter("Number of results.", ("--limit", "-n"), "N", least=1, most=100_000),
     "search.limit": Parameter(
         "Number of results.  [default: the setting searchLimit]",
