@@ -389,9 +389,9 @@ def _part(job: _Job, parsed: ParsedFile, data: bytes) -> ParsedFile | None:
     was, text = job.known.get(parsed.path), job.known_texts.get(parsed.path)
     if was is None or text is None or digest(text) != was.digest:
         return None
-    from brain.formats import memory_nearby
+    from brain.formats import memory_md
 
-    found = memory_nearby.changed_part(text, data, parsed.agent)
+    found = memory_md.changed_part(text, data, parsed.agent)
     if found is None:
         return None
     parsed = parsed._replace(document=found[0], part=found[1])

@@ -14,13 +14,12 @@ from brain.context.triggers import procedure
 from brain.errors import BrainError
 from brain.formats import (
     brain_yaml,
+    inline,
     memory_edit,
     memory_md,
-    memory_nearby,
     note_md,
     records_json,
     session_jsonl,
-    strip_markup,
 )
 from brain.model import Add, Change, Configure, Relate, Retag, Update
 from brain.redact import redact
@@ -139,10 +138,8 @@ def with_entry_first(text: str) -> bytes:
 
 
 def changed(text: str) -> None:
-    memory_nearby.changed_part(
-        with_entry(text), with_entry(text).replace(b"the entry", b"this entry")
-    )
-    memory_nearby.changed_part(
+    memory_md.changed_part(with_entry(text), with_entry(text).replace(b"the entry", b"this entry"))
+    memory_md.changed_part(
         with_entry_first(text), with_entry_first(text).replace(b"the e", b"an e")
     )
 
@@ -232,7 +229,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "procedure": procedure,
     "snippet": marked,
     "question": asked,
-    "prose": lambda text: strip_markup.fingerprint(strip_markup.without_links(text)),
+    "prose": lambda text: inline.fingerprint(inline.without_links(text)),
     "compare": compared,
     "merge": merged,
     "merge rewritten": rewritten,

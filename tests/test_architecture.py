@@ -217,7 +217,7 @@ def test_the_command_line_is_light(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "unneeded"),
     [
-        (["search", "frost"], ("brain.formats.links", "brain.operations.context")),
+        (["search", "frost"], ("brain.formats.inline", "brain.operations.context")),
         (["sync"], ("brain.search.ranking",)),
     ],
 )

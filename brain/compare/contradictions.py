@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from brain.compare.sentence import Sentence, Word, sentences
 from brain.compare.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_set, word_set
-from brain.formats.strip_markup import fingerprint
+from brain.formats.inline import fingerprint
 from brain.words import stem
 
 MOST_EXTRA = 3  # most words that only one of two sentences with different values may have

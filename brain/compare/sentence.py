@@ -17,7 +17,7 @@ from unicodedata import normalize
 from brain._tuples import NamedTuple
 from brain.compare import vocabulary as vocab
 from brain.compare.vocabulary import OVER, PREPOSITIONS, root
-from brain.formats.strip_markup import prose, without_links
+from brain.formats.inline import prose, without_links
 from brain.words import stem
 
 LONGEST = 400  # characters of a sentence that is compared

@@ -13,8 +13,7 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from brain._tuples import NamedTuple
-from brain.formats.links import mentioned_files
-from brain.formats.strip_markup import fingerprint, prose, without_links
+from brain.formats.inline import fingerprint, mentioned_files, prose, without_links
 from brain.index import fulltext, read, records, relations
 from brain.words import STOP_WORDS, stem
 

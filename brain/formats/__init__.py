@@ -21,11 +21,11 @@ def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
     blocks are read, because a search follows no others."""
     name = path.rpartition("/")[2].rpartition(".")[0]
     if format in ("note", "agent"):
-        from brain.formats import links, note_md
+        from brain.formats import inline, note_md
 
         if format == "agent":
             return note_md.parse_agent(data, name)
-        return note_md.parse(data, name, links.to_blocks)
+        return note_md.parse(data, name, inline.to_blocks)
     if format == "memory":
         from brain.formats import memory_md
 

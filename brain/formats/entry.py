@@ -13,8 +13,8 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from brain.errors import BadRequest
-from brain.formats import links
-from brain.formats.links import field_name
+from brain.formats import inline
+from brain.formats.inline import field_name
 from brain.formats.markdown import MARKER, MATH, blank, blocks, code_and_comments
 from brain.formats.text import CLOCK, DAY, storable
 from brain.model import RELATIONS
@@ -80,7 +80,7 @@ def parts(raw: str, prefix: str = "") -> Parts:
     is_item = not lead.strip(" \t") and bool(MARKER.match(shown))
     begin = MARKER.match(shown, 0, stop).end() if is_item else 0  # type: ignore[union-attr]
     end = max(begin, min(stop, _own_stop(kept, shown, stop)))
-    ids = list(links.BLOCK_ID.finditer(masked[begin:end]))
+    ids = list(inline.BLOCK_ID.finditer(masked[begin:end]))
     last_id = ids[-1] if ids else None
     span = (begin + last_id.start(), begin + last_id.end()) if last_id else None
     return Parts(raw, masked, begin, end, stop, is_item, span, last_id.group(1) if last_id else "")
@@ -101,15 +101,15 @@ def _find_marks(masked: str, shown: str) -> Marks:
     """Return the links, tags and fields that are found in `masked`, as `shown` has them."""
     if not any(mark in masked for mark in "[(#"):
         return Marks([], [], [])
-    spans, bare = links.split_fields(masked)
+    spans, bare = inline.split_fields(masked)
     found = [
         *((m.start() - (bare[m.start() - 1 : m.start()] == "!"), m.end()) for m in
-          links.WIKILINK.finditer(bare)),
-        *(m.span() for m in _MARKDOWN_LINK.finditer(bare) if links.links(m.group())),
+          inline.WIKILINK.finditer(bare)),
+        *(m.span() for m in _MARKDOWN_LINK.finditer(bare) if inline.links(m.group())),
     ]  # fmt: skip
     return Marks(
         [shown[start:stop] for start, stop in sorted(found)],
-        [shown[start:stop] for start, stop in links.tag_spans(bare)],
+        [shown[start:stop] for start, stop in inline.tag_spans(bare)],
         [shown[field.start : field.end] for field in spans],
     )
 
@@ -216,7 +216,7 @@ def _escape(text: str, careful: bool) -> str:
 
 def as_tag(tag: str) -> str:
     tag = "#" + tag.lstrip("#")
-    if links.tag_spans(tag) != [(0, len(tag))]:
+    if inline.tag_spans(tag) != [(0, len(tag))]:
         raise BadRequest(f"{tag} is not a tag.", "Use letters, digits, `-`, `_` and `/`.")
     return tag
 
@@ -225,7 +225,7 @@ def as_field(key: str, value: str) -> str:
     """Return `[key:: value]`, or `(key:: value)` if the value does not fit in square brackets."""
     value = " ".join(storable(value).replace("%%", "%").split())
     for field in (f"[{key}:: {value}]", f"({key}:: {value})"):
-        match = links.FIELD.fullmatch(field)
+        match = inline.FIELD.fullmatch(field)
         if match and (match.group(1) or match.group(3)) == key:
             return field
     raise BadRequest(f"[{key}:: {value}] cannot be a field.", "Leave out the brackets.")
@@ -263,7 +263,7 @@ def with_tags(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> st
     """Return the entry with the tags `add` in its own text and without the tags `remove`."""
     raw = entry.raw
     gone = {casefold(as_tag(tag)) for tag in remove} - {casefold(as_tag(tag)) for tag in add}
-    found = links.tag_spans(links.split_fields(entry.own)[1])
+    found = inline.tag_spans(inline.split_fields(entry.own)[1])
     spans = [(entry.begin + start, entry.begin + stop) for start, stop in found]
     present = {casefold(raw[start:stop]) for start, stop in spans}
     new = [mark for mark in dict.fromkeys(map(as_tag, add)) if casefold(mark) not in present]
@@ -307,7 +307,7 @@ def _tag_place(entry: Parts, spans: list[tuple[int, int]]) -> int:
     tail = _tail_start(entry, words_end)
     if spans and spans[-1][1] >= tail:
         return spans[-1][1]
-    later_fields = [entry.begin + field.start for field in links.fields(entry.own)]
+    later_fields = [entry.begin + field.start for field in inline.fields(entry.own)]
     later_fields = [start for start in later_fields if tail <= start]
     return len(entry.raw[: later_fields[0]].rstrip()) if later_fields else words_end
 
@@ -326,9 +326,9 @@ def _words_stop(entry: Parts) -> int:
 def _tail_start(entry: Parts, stop: int) -> int:
     """Return the start of the links, tags and fields directly before `stop`."""
     own = entry.masked[entry.begin : stop]
-    spans, bare = links.split_fields(own)
-    marks = [(field.start, field.end) for field in spans] + links.tag_spans(bare)
-    marks += [match.span() for match in links.WIKILINK.finditer(bare)]
+    spans, bare = inline.split_fields(own)
+    marks = [(field.start, field.end) for field in spans] + inline.tag_spans(bare)
+    marks += [match.span() for match in inline.WIKILINK.finditer(bare)]
     tail = len(own)
     for start, end in sorted(marks, reverse=True):
         if own[end:tail].strip():
@@ -342,7 +342,7 @@ def with_field(entry: Parts, key: str, value: str, gone: bool) -> str:
     same key are kept."""
     raw = entry.raw
     value = " ".join(value.split())
-    for found in links.fields(entry.own):
+    for found in inline.fields(entry.own):
         start, stop = entry.begin + found.start, entry.begin + found.end
         inner = raw[start:stop].partition("::")[2][:-1]
         values = list(_VALUE.finditer(inner))
@@ -412,12 +412,12 @@ def _remaining(entry: Parts, words: str) -> list[str]:
     new = _find_marks(words, words)
     present = {_address(link) for link in new.links}
     tags = {casefold(tag) for tag in new.tags}
-    fields = {field_name(f.key) for f in links.fields(words) if field_name(f.key) not in RELATIONS}
-    pairs = {(field_name(f.key), f.value) for f in links.fields(words)}
+    fields = {field_name(f.key) for f in inline.fields(words) if field_name(f.key) not in RELATIONS}
+    pairs = {(field_name(f.key), f.value) for f in inline.fields(words)}
     kept_fields = [
         text
         for text in old.fields
-        for f in links.fields(text)
+        for f in inline.fields(text)
         if field_name(f.key) not in fields and (field_name(f.key), f.value) not in pairs
     ]
     return [
@@ -428,7 +428,7 @@ def _remaining(entry: Parts, words: str) -> list[str]:
 
 
 def _address(link: str) -> str:
-    found = links.links(link)
+    found = inline.links(link)
     return casefold(f"{found[0].target}#{found[0].fragment}") if found else link
 
 

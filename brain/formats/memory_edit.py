@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from brain.errors import BadRequest, Refused
-from brain.formats import frontmatter, links, memory_md
+from brain.formats import frontmatter, inline, memory_md
 from brain.formats.entry import (
     Parts,
     Style,
@@ -25,7 +25,7 @@ from brain.formats.entry import (
     with_text,
 )
 from brain.formats.markdown import blocks, mask
-from brain.formats.memory_nearby import is_plain, part_around
+from brain.formats.memory_md import is_plain, part_around
 from brain.formats.memory_place import (
     ITEM,
     Outline,
@@ -541,7 +541,7 @@ class Note:
         if self.text.rfind(f"^{ref}") < 0:  # a search from the end takes a third of the time
             return None
         masked = mask(self.text)
-        found = (m for m in links.BLOCK_ID.finditer(masked) if m.group(1) == ref)
+        found = (m for m in inline.BLOCK_ID.finditer(masked) if m.group(1) == ref)
         return next((match.start(1) for match in found), None)
 
     def _previous_id(self, place: Place) -> str:
@@ -551,7 +551,7 @@ class Note:
         if self.positions is not None:
             return self.previous(place.offset, place.heading)
         line = self.text[self.text.rfind("\n", 0, max(place.offset - 1, 0)) + 1 : place.offset]
-        match = links.BLOCK_ID.search(line.rstrip("\n"))
+        match = inline.BLOCK_ID.search(line.rstrip("\n"))
         ref = match.group(1) if match and ITEM.match(line) else ""
         return ref if ref and _single_offset(self.whole(), f"^{ref}") is not None else ""
 

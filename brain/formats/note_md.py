@@ -8,7 +8,7 @@ ten times as long without better search results.
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
-from brain.formats import frontmatter, links
+from brain.formats import frontmatter, inline
 from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Document, Entry, Problem
@@ -33,7 +33,7 @@ class Heading(NamedTuple):
 
 
 def parse(
-    data: bytes, name: str = "", find_links: Callable[[str, int], list[Link]] = links.links
+    data: bytes, name: str = "", find_links: Callable[[str, int], list[Link]] = inline.links
 ) -> Document:
     """Return the content of a note. `name` is the file name without extension, which is the title
     in Obsidian. `find_links` returns those links of a text that the caller needs."""
@@ -101,7 +101,7 @@ def _entries(
         else:
             counts[ref] = 1
         part = masked[start:end] if end - start < len(masked) else masked
-        tags = links.tags(part)
+        tags = inline.tags(part)
         if start:
             links_found = find_links(part, line)
         else:

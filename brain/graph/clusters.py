@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from math import log
 
 from brain._tuples import NamedTuple
-from brain.formats.strip_markup import prose
+from brain.formats.inline import prose
 from brain.formats.text import derived_id
 from brain.graph import nodes
 from brain.graph.edges import WEIGHTS, Edge, hubs

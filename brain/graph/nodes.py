@@ -107,7 +107,7 @@ def _tags(rows: Iterable[Row]) -> list[Node]:
 
 def label(text: str) -> str:
     """Return the words of the first line without link targets, tags, fields and date."""
-    from brain.formats.strip_markup import prose
+    from brain.formats.inline import prose
 
     line = _LINKS_AFTER.sub("", text.strip().partition("\n")[0])
     without_targets = _LINK.sub(lambda link: link[2] or name_of(link[1].partition("#")[0]), line)

@@ -241,9 +241,9 @@ def _entry_rows(file: int, parsed: ParsedFile) -> list[NewEntry]:
         if is_memory and kind == "note":
             its_scope = "sources"  # a table, for example, is not a memory
         elif is_memory:
-            from brain.formats import strip_markup  # a search does not need it
+            from brain.formats import inline  # a search does not need it
 
-            fingerprint = strip_markup.fingerprint(strip_markup.without_links(text))
+            fingerprint = inline.fingerprint(inline.without_links(text))
         row = (
             file, its_scope, agent, project, kind, status, created, ref, line, end_line, start, end,
             _json(extra) if extra else None, number if is_session else 0, siblings, lead, table,

@@ -17,7 +17,7 @@ from brain.context.parts import Conflict, Package, Part, Passage
 from brain.context.recall import Excerpt, Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError, NoModel
-from brain.formats.links import strip_fields
+from brain.formats.inline import strip_fields
 from brain.operations import entries, lookup, search, usage
 from brain.operations.results import Asked, Context
 from brain.operations.usage import Round

@@ -10,10 +10,9 @@ from brain._tuples import NamedTuple
 from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound
 from brain.formats import frontmatter
-from brain.formats.links import TAG
+from brain.formats.inline import TAG, fingerprint
 from brain.formats.memory_md import DATE
 from brain.formats.memory_place import outline
-from brain.formats.strip_markup import fingerprint
 from brain.formats.text import decode
 from brain.importance import SOURCES
 from brain.index import read, relations

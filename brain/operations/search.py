@@ -155,7 +155,7 @@ def similar(
     vault: OpenVault, id: str, *, limit: int = 5, agent: str = "", by: Actor | str = ""
 ) -> Answer:
     """Return the memories that are most similar to an entry, without the entry itself."""
-    from brain.formats.links import strip_fields
+    from brain.formats.inline import strip_fields
 
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))

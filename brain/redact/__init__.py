@@ -122,7 +122,8 @@ def _scan(text: str, emails: bool) -> list[Found]:
     found: list[Found] = []
     for rule in rules.rules_with_hints(" ".join(long_words), lower) if long_words else ():
         found += (Found(rule.name, *span) for span in rules.spans(rule, text, lower))
-    if text.count(":") >= 4 or any(map(lower.__contains__, places.MARKS)):
+    has_mark = text.count(":") >= 4 or any(map(lower.__contains__, places.MARKS))
+    if has_mark and not text.isidentifier():  # a single word has no place
         found += (Found(*span) for span in places.find(text, lower))
     if sum(map(text.count, "0123456789")) >= 13 or "ssn" in lower or "social se" in lower:
         found += (Found(*span) for span in personal.numbers(text))

@@ -79,7 +79,7 @@ def _entries_by_id(index: Index, question: str) -> list[int]:
     found = read.row_ids(index, ids) if ids else []
     signs: list[str] = []
     if "#" in question and not question.isascii():
-        from brain.formats.links import tags  # takes 2 ms to load
+        from brain.formats.inline import tags  # takes 2 ms to load
 
         signs = [tag for tag in tags(question) if not re.search(r"\w", tag)]
     return found + [id for tag in signs[:MAX_TERMS] for id in fulltext.tagged(index, tag)]

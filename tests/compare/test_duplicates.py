@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brain.compare.similar import is_same, similarity, terms
-from brain.formats.strip_markup import prose
+from brain.formats.inline import prose
 from tests.compare import score
 
 PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.formats.links import mentioned_files
+from brain.formats.inline import mentioned_files
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brain.formats import memory_md
-from brain.formats.memory_nearby import changed_part
+from brain.formats.memory_md import changed_part
 from brain.model import Document, Entry, Part
 from tests.formats import strategies
 

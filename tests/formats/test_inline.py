@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats import links
+from brain.formats import inline
 from tests.formats.strategies import texts
 
 
@@ -40,8 +40,8 @@ from tests.formats.strategies import texts
     ],
 )
 def test_tags(text: str, tags: list[str]) -> None:
-    assert links.tags(text) == tags
-    spans = [text[start:end] for start, end in links.tag_spans(text)]
+    assert inline.tags(text) == tags
+    spans = [text[start:end] for start, end in inline.tag_spans(text)]
     assert all(span.startswith("#") for span in spans)
     assert len(spans) == len(tags)
 
@@ -76,20 +76,20 @@ def test_tags(text: str, tags: list[str]) -> None:
     ],
 )
 def test_links(text: str, found: list[tuple[str, str, str]]) -> None:
-    assert [tuple(link[1:]) for link in links.links(text)] == found
+    assert [tuple(link[1:]) for link in inline.links(text)] == found
 
 
 @given(st.lists(st.sampled_from(["\n", "[[a]]", "[[b#^c]]", "[x](d#^e)", "[x](d#%5Ef)", "^g "])))
 def test_links_to_blocks_are_those_among_all_links(parts: list[str]) -> None:
     text = "".join(parts)
-    found = [link for link in links.links(text, 3) if link.fragment.startswith("^")]
-    assert links.to_blocks(text, 3) == found
+    found = [link for link in inline.links(text, 3) if link.fragment.startswith("^")]
+    assert inline.to_blocks(text, 3) == found
 
 
 @given(st.lists(st.sampled_from(["\n", "[[a]]", "[x](b.md)", "word "]), max_size=30))
 def test_links_know_their_line(parts: list[str]) -> None:
     text = "".join(parts)
-    found = links.links(text, line=5)
+    found = inline.links(text, line=5)
     for name, written in (("a", "[[a]]"), ("b.md", "](b.md)")):
         lines = [
             5 + row for row, line in enumerate(text.split("\n")) for _ in range(line.count(written))
@@ -122,7 +122,7 @@ def test_links_know_their_line(parts: list[str]) -> None:
     ],
 )
 def test_fields(text: str, found: dict[str, str]) -> None:
-    fields = links.fields(text)
+    fields = inline.fields(text)
     assert {field.key: field.value for field in fields} == found
     assert all(text[f.start] in "[(" and text[f.end - 1] in "])" for f in fields)
 
@@ -130,7 +130,7 @@ def test_fields(text: str, found: dict[str, str]) -> None:
 @given(st.lists(st.sampled_from(["x", " ", ",", "[0]", "[[n]]", "(y)", ")", "`", "a::b"])))
 def test_a_field_is_read_as_it_was_written(parts: list[str]) -> None:
     value = "".join(parts)
-    (field,) = links.fields(f"before [key:: {value}] (other:: z) [behind]")[:1]
+    (field,) = inline.fields(f"before [key:: {value}] (other:: z) [behind]")[:1]
     assert (field.key, field.value) == ("key", value.strip())
 
 
@@ -148,14 +148,14 @@ def test_a_field_is_read_as_it_was_written(parts: list[str]) -> None:
     ],
 )
 def test_block_ids(text: str, id: str | None) -> None:
-    match = links.BLOCK_ID.search(text)
+    match = inline.BLOCK_ID.search(text)
     assert (match and match.group(1)) == id
 
 
 @given(texts)
 def test_nothing_raises_and_spans_are_in_order(text: str) -> None:
-    links.links(text)
-    spans = [(field.start, field.end) for field in links.fields(text)]
+    inline.links(text)
+    spans = [(field.start, field.end) for field in inline.fields(text)]
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
-    assert len(links.tags(text)) == len(links.tag_spans(text))
-    assert all(tag and not tag.isdigit() for tag in links.tags(text))
+    assert len(inline.tags(text)) == len(inline.tag_spans(text))
+    assert all(tag and not tag.isdigit() for tag in inline.tags(text))

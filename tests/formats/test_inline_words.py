@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats.strip_markup import fingerprint, prose, without_links
+from brain.formats.inline import fingerprint, prose, without_links
 
 SAID = "Chose SQLite over PostgreSQL"
 
