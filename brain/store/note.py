@@ -158,7 +158,11 @@ class Note:
         if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
             history.tip, last.unread = last, False
         if theirs != history.tip.units:
-            is_git = moved and self.disk.is_committed(self.full, found)
+            restored = False if moved else self.disk.is_from_git(self.git, found)
+            if restored is None:
+                self.wait = "git is at work"
+                return
+            is_git = (moved or restored) and self.disk.is_committed(self.full, found, moved)
             if not is_git and self._may_be_half(found, mark):
                 self.wait = "the note is being saved"  # half a save
                 return

@@ -106,6 +106,15 @@ class Disk:
         folder, name = os.path.split(path)
         return _git(folder, "diff", "--quiet", commit, "HEAD", "--", name) is None
 
+    def is_from_git(self, git: str, found: Look) -> bool | None:
+        """Return True if git created a file: it was born while git had its index locked, and git
+        wrote the index then. Return None while the index is locked."""
+        locked = _life(f"{git}/index.lock") if git else None
+        if locked and 0 < locked[0] <= found.born:
+            return None
+        wrote = _life(f"{git}/index") if git else None  # it was created as the lock
+        return wrote is not None and 0 < wrote[0] <= found.born <= wrote[1]
+
     def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:
         """Create a file with these bytes, and with the mode and owner of `like`. The bytes are on
         the disk when this returns. Return the identity and access time of the file. The access time
@@ -239,6 +248,18 @@ def _creation_time(handle: int) -> str:
         return ""
     seconds, nanoseconds = struct.unpack_from("qI", buffer, _BTIME)
     return f"{seconds}.{nanoseconds:09}"
+
+
+def _life(path: str) -> tuple[float, float] | None:
+    """Return the times when a file was created and modified; None if there is no file."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return float(_creation_time(handle) or 0), os.fstat(handle).st_mtime
+    finally:
+        os.close(handle)
 
 
 def _shows_reads(handle: int) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,55 @@ def test_a_line_thrown_away_with_git_does_not_return(opened: Open, repo: Path, b
     assert LINE not in text(repo)
     assert "A new thing 2" in text(repo)
     assert kit.is_done(store)
+
+
+@pytest.mark.parametrize("command", [["restore"], ["checkout", "--"], ["checkout", "HEAD", "--"]])
+def test_a_line_thrown_away_with_git_restore_does_not_return(
+    opened: Open, repo: Path, command: list[str]
+) -> None:
+    """Git stays at its commit. It creates the file while it has locked its index."""
+    store = opened()
+    store.apply([kit.write("remember", 1)])
+    git(repo, *command, NOTE)
+    store.absorb()
+    assert LINE not in text(repo)
+    [gone] = [record for record in kit.records(store) if record.op == "removed"]
+    assert (gone.ref, gone.by) == ("m-new00001", "git")
+    store.apply([kit.write("remember", 2)])
+    assert LINE not in text(repo)
+    assert "A new thing 2" in text(repo)
+
+
+def test_git_restores_a_note_while_brain_looks(opened: Open, repo: Path) -> None:
+    """The file is there, and the index is still locked."""
+    store = opened()
+    store.apply([kit.write("remember", 1)])
+    (repo / ".git/index.lock").write_bytes((repo / ".git/index").read_bytes())
+    (repo / NOTE).unlink()
+    (repo / NOTE).write_text(kit.MEMORY)
+    store.absorb()
+    assert text(repo) == kit.MEMORY
+    os.utime(repo / ".git/index.lock")
+    (repo / ".git/index.lock").rename(repo / ".git/index")
+    store.absorb()
+    assert text(repo) == kit.MEMORY
+
+
+@pytest.mark.parametrize("how", ["in place", "rename"])
+def test_a_stale_window_saves_the_text_of_the_commit_before_git_status(
+    opened: Open, repo: Path, how: str
+) -> None:
+    """Git writes its index, too, but it locks it after the save."""
+    store = opened()
+    store.apply([kit.write("remember", 1)])
+    (repo / ".git/index").touch()
+    saved = repo / NOTE if how == "in place" else repo / f"{NOTE}.swp"
+    saved.write_text(kit.MEMORY)
+    saved.rename(repo / NOTE)
+    time.sleep(0.05)  # the times of files are exact to some milliseconds
+    git(repo, "update-index", "-q", "--refresh")
+    store.absorb()
+    assert LINE in text(repo)
 
 
 def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
