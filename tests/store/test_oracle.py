@@ -34,9 +34,9 @@ NOT_LOST: dict[str, list[Step]] = {
 }  # fmt: skip
 
 
-def end(steps: list[Step], folder: Path) -> tuple[World, list[str]]:
+def end(steps: list[Step], folder: Path, style: str = "place") -> tuple[World, list[str]]:
     """Replay these steps. Return the lines that are lost."""
-    windows = {"w0": "place", "device": "rename"}
+    windows = {"w0": style, "device": "rename"}
     world = replay(Script(windows, ALL, [*steps]), backend.Process, str(folder / "world"))
     return world, [what for kind, what in world.end() if "lost" in kind]
 
@@ -46,6 +46,27 @@ def test_a_line_that_was_removed_and_did_not_come_back_is_not_lost(name: str, tm
     world, lost = end(NOT_LOST[name], tmp_path)
     assert lost == []
     assert line("p91.1") not in (world.text() or "")
+
+
+def test_a_line_that_an_agent_removes_between_a_cut_and_a_paste_is_not_lost(tmp_path: Path):
+    """Brain reads neither save, because the editor keeps the file open."""
+    cut: list[Step] = [("load", "w0"), ("delete", "w0", "a1.1"), ("save", "w0", True)]
+    forget: Step = ("forget", 0, "a1", False, {})
+    paste: list[Step] = [("paste", "w0", 8), ("save", "w0")]
+    world, lost = end([remember("a1"), *cut, forget, *paste], tmp_path, "fd")
+    assert lost == []
+    assert line("a1.1") not in (world.text() or "")
+
+
+def test_a_text_that_brain_would_have_read_before_a_reboot_is_not_lost(tmp_path: Path):
+    """Brain waits while an editor has the file open, and begins anew after the reboot."""
+    typing: list[Step] = [("load", "w0"), ("load", "w1"), typed("w1", "p1"), ("save", "w1", True)]
+    reboot: list[Step] = [remember("a1"), ("wait", 12), ("reboot",), SYNC]
+    over: list[Step] = [typed("w0", "p2"), ("save", "w0")]
+    windows = {"w0": "fd", "w1": "fd"}
+    script = Script(windows, ALL, [*typing, *reboot, *over])
+    world = replay(script, backend.Process, str(tmp_path / "world"))
+    assert [case for case in world.end() if "lost" in case[0]] == []
 
 
 def test_a_line_that_git_brought_back_is_required(tmp_path: Path):

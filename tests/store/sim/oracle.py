@@ -89,6 +89,7 @@ class Oracle:
         self.returned: Counter[str] = Counter()
         self.taken: dict[str, Any] = {}  # removals that were overwritten unread, and whose
         self.before: dict[str, str] = {}  # the status of each line before it was saved last
+        self.dropped: set[str] = set()  # by an agent
         self.fate: dict[str, list[str]] = {}  # the chain of events of each line
 
     def add(self, line: str, author: str, parent: str | None = None) -> str:
@@ -143,6 +144,8 @@ class Oracle:
             if status in (REMOVED, UNGUARDED):  # Brain has seen that it went
                 last = not self.guarded and not old.displaced  # the last editor decides
                 brought = t in actor.wanted or t in old.unheard or last
+                if t in old.unheard and t in self.dropped:
+                    continue  # cut and pasted before Brain read it, and an agent removed it
                 if t in old.unheard and t not in actor.wanted:
                     self.taken[t] = old.unheard[t][0]
                 if not brought:
@@ -201,6 +204,7 @@ class Oracle:
             self.agent_lines += old is None
         if old:
             self.set(old, REMOVED, "by an agent")
+            self.dropped.add(old)
 
     # -- the verdict
 

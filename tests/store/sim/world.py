@@ -363,6 +363,8 @@ class World:
     def do_reboot(self) -> None:
         self.boot = self.now
         self.processes.clear()
+        for file in self.files.values():
+            file.looked_at = None  # Brain counts from the start of the machine
         self.log("reboot")
 
     def do_relocate(self) -> None:
