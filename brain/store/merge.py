@@ -171,7 +171,7 @@ def merge(base: Units, head: Units, theirs: Units) -> Units:
     wanted = {unit: merged_count(b[unit], h[unit], t[unit]) for unit in h | t}
     surplus = {unit: t[unit] - wanted[unit] for unit in t}  # so many of theirs go
     missing = {unit: wanted[unit] - t[unit] for unit in h}  # so many come from the head
-    for unit in _moved(base, head) - _moved(base, theirs):
+    for unit in moved(base, head) - moved(base, theirs):
         if h[unit] == t[unit] == 1:
             surplus[unit] = missing[unit] = 1
     out: list[str] = []
@@ -200,7 +200,7 @@ def merged_count(base: int, head: int, theirs: int) -> int:
     return min(max(0, head + theirs - base), max(head, theirs))
 
 
-def _moved(base: Units, side: Units) -> set[str]:
+def moved(base: Units, side: Units) -> set[str]:
     """Return the units that a side has in another order than the base."""
     both = set(base) & set(side)
     if [u for u in base if u in both] == [u for u in side if u in both]:

@@ -12,13 +12,13 @@ times and the state of git are arguments.
 | informed edit: a text lacks a guarded line and contains anything newer | its base is the newer version, so the line goes |
 | deliberate deletion: exactly the text from before the write | the line goes if someone has read it since, or when it is deleted again |
 | half a save: the beginning of a known text | the disk layer waits, nothing is observed |
-| cut and paste: a text has a line again that a person had removed | the line stays |
+| cut and paste: a text has a line again that a person had removed or moved | the line stays |
 | append: `>>` without reading | merged; it says nothing about what was seen |
 | late save: a displaced file is written to | merged; its base is no later than what it displaced |
 | another device: a sync service brings its version | its base is the version that the device had |
-| git: checkout, reset, rebase | the text of git counts; a write that was not in the note yet is merged into it |
+| git: checkout, reset, rebase, restore | the text of git counts; a write that was not in the note yet is merged into it |
 | after git: someone saves over the text of git before Brain looks | the text counts, and guarded lines stay as they are |
-| deleted note: someone saves a text from before the deletion | its lines are there again |
+| deleted note: someone saves a text from before the deletion | all its lines are there again |
 | alone: nothing is guarded | the text counts as it is; Brain writes nothing |
 """  # noqa: E501 - a table
 
@@ -39,6 +39,7 @@ from brain.store.merge import (
     edits,
     likeness,
     merge,
+    moved,
     one_per_id,
     unit_id,
 )
@@ -281,9 +282,12 @@ class History:
         """Return the version from which a text was most plausibly edited. `near` was in its place
         before."""
         self._was_deliberate = False
-        if not self.guards or evidence.git:
+        gone = self._deletion
+        if evidence.git or not (self.guards or gone):
             return near  # alone, or git
         undone, head = self.undone(theirs, near), set(self.head)
+        if gone:  # deleted note
+            head.update(self.at_most(gone.base).units)
         same = [v for v in self.versions if v.units == theirs and v is not near]
         if same:
             self._was_deliberate = self._is_deliberate(same, undone, evidence)
@@ -295,6 +299,7 @@ class History:
         # a program may open the note before Brain's write and read it after that
         settled = evidence.age >= READING
         young = self._young(evidence)
+        pasted = self._pasted(theirs, near)
         last_saves = self._last_saves
         wrote = max((v.n for v in self.versions if v.written and v.n <= near.n), default=-1)
         best, least = near, float("inf")
@@ -313,7 +318,9 @@ class History:
             is_near = version is near
             # stale window, another device: it goes on from what it has saved or loaded
             cost = 0.0 if is_near else LAST_SAVE if version in last_saves else OLDER
-            cost += self._cost(version, is_near, delta, head, young, evidence.in_place, least)
+            cost += self._cost(
+                version, is_near, delta, head, young, pasted, evidence.in_place, least
+            )
             if cost < least:
                 best, least = version, cost
         return best
@@ -332,7 +339,15 @@ class History:
         born = max((self.guards[unit].n for unit in undone), default=-1)
         again = any(v.undid and v.n >= born for v in same) and evidence.age >= STOOD_AGAIN
         seen = evidence.read and evidence.age >= STOOD and len(undone) <= FEW
-        return seen or again
+        return again or (seen and not self._is_indexed)
+
+    @property
+    def _is_indexed(self) -> bool:
+        """True if some program read what Brain wrote, and another one saved an older text. Then a
+        read says nothing about who saves."""
+        read = [v.n for v in self.versions if v.written and not v.unread and v is not self.tip]
+        saved = (v for v in self.versions if not v.written and not v.git)
+        return any(v.base < n < v.n for v in saved for n in read)
 
     def _is_deleted_again(self, theirs: Units, near: Version, evidence: Evidence) -> bool:
         """Return True if a text is new and is the tip without some units that were restored before.
@@ -357,6 +372,7 @@ class History:
         delta: dict[str, int],
         head: set[str],
         young: set[str],
+        pasted: set[str],
         in_place: bool | None,
         most: float,
     ) -> float:
@@ -366,7 +382,7 @@ class History:
         new = [u for u, count in delta.items() if u.strip() for _ in range(count)]
         ids = {unit_id(u) for u in gone}
         foreign = {u for u in new if len(u) > 3 and self._is_known(u, ids)}
-        total = sum(self._cost_of_more(u, base) for u in new if u in foreign)
+        total = sum(self._cost_of_more(u, base, pasted) for u in new if u in foreign)
         if total > most:
             return total  # informed edit: a later version has all that the text has
         own = base.own if _is_same_way(base, in_place) else frozenset()
@@ -385,13 +401,20 @@ class History:
             total += NOTHING_LEFT  # it may be another window's text
         return total + sum(costs[u] for u in gone)
 
-    def _cost_of_more(self, unit: str, base: Version) -> float:
+    def _cost_of_more(self, unit: str, base: Version, pasted: set[str]) -> float:
         """Return the cost of a known unit that is in the text but not in the base."""
         if unit in base.own:
             return RETURNED
         guard = self.guards.get(unit)
-        # cut and paste
-        return PASTED if guard and guard.seen and not guard.present else KNOWS_MORE
+        is_gone = guard and guard.seen and not guard.present
+        return PASTED if is_gone or unit in pasted else KNOWS_MORE  # cut and paste
+
+    def _pasted(self, theirs: Units, near: Version) -> set[str]:
+        """Return the units that Brain restored because a window had cut them, and that the window
+        may have pasted since: the text has units in another order than `near`."""
+        there = set(theirs)
+        units = {u for u, g in self.guards.items() if g.present and g.restored and u in there}
+        return units if units and moved(near.units, theirs) else set()
 
     def _young(self, evidence: Evidence) -> set[str]:
         """Return the units that appeared so shortly before a save that it cannot have reworded
@@ -420,8 +443,9 @@ class History:
         if evidence.after_git:  # after git
             seen = self._but_guarded(near.units, theirs)
         head = self.head
-        if before := self._before_deletion(base):  # deleted note
-            head = merge((), before.units, head)
+        gone = self._deletion
+        if gone and base.n < gone.n:  # deleted note
+            head = merge((), self.at_most(gone.base).units, head)
         head = merge(seen, head, theirs)
         if head not in (theirs, self.head):
             typed = {unit for v in self.versions if not v.written for unit in v.new}
@@ -429,9 +453,12 @@ class History:
         was, there, now = Counter(base.units), Counter(theirs), Counter(head)
         before = Counter(self.head)
         touched = frozenset((was - there) | (there - was))
+        own = self._own(base, near, theirs, touched)
+        if evidence.git and not any(theirs):  # deleted note: who has its entries did not start anew
+            own = frozenset(unit for unit in own if unit.startswith("#"))
         version = Version(
-            self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
-            new=frozenset(there - was), undid=in_note and base is not near
+            self.next, theirs, at=at, base=base.n, own=own, new=frozenset(there - was),
+            undid=in_note and base is not near
             and any(now[unit] > there[unit] for unit in near.units), git=evidence.git,
             previous=self.versions[-1],
         )  # fmt: skip
@@ -474,14 +501,14 @@ class History:
             return base.units  # nothing says that it has not seen the whole version
         return (*(u for u in base.units if u in there or u not in base.new), *old)
 
-    def _before_deletion(self, base: Version) -> Version | None:
-        """Return the version from before the deletion of the whole note, if a text that was edited
-        from `base` is the first that restores the note."""
-        later = [v for v in self.versions if v.n > base.n]
-        gone = next((v for v in later if v.git and not any(v.units)), None)
-        if gone is None or any(v.base < gone.n < v.n and not v.written for v in later):
+    @property
+    def _deletion(self) -> Version | None:
+        """The version in which the whole note was deleted, if no text from before it has restored
+        the note since."""
+        gone = next((v for v in reversed(self.versions) if v.git and not any(v.units)), None)
+        if gone and any(v.base < gone.n < v.n and not v.written for v in self.versions):
             return None
-        return self.version(gone.base)
+        return gone
 
     def _but_guarded(self, units: Units, theirs: Units) -> Units:
         """Return a base from which a text differs in all its changes except those of guarded
@@ -557,11 +584,19 @@ class History:
             self._know((unit,))
 
     def _trim(self) -> None:
-        """Keep the oldest version, the last ones, and every second one between them. An older base
-        keeps at least as many units."""
-        if len(self.versions) > KEEP:
-            old, late = self.versions[: KEEP // 2], self.versions[KEEP // 2 :]
-            self._keep([*(v for i, v in enumerate(old) if i % 2 == 0 or v is self.tip), *late])
+        """Keep the oldest version, the last ones, and at most every second one between them. Drop
+        those first that lose no unit. An older base keeps at least as many units."""
+        if len(self.versions) <= KEEP:
+            return
+        spare: list[Version] = []
+        old = (self.versions[i : KEEP // 2 + i] for i in range(3))
+        for before, version, later in zip(*old, strict=True):
+            added = {unit for *_, units in version.changes for unit in units}
+            if before not in spare and version is not self.tip and added <= set(later.units):
+                spare.append(version)
+        if len(spare) < KEEP // 8:
+            spare = [v for v in self.versions[1 : KEEP // 2 : 2] if v is not self.tip]
+        self._keep([v for v in self.versions if v not in spare])
 
     def forget_before(self, time: float) -> None:
         """Drop the versions before a time, and their guards."""

@@ -163,6 +163,49 @@ def test_a_save_that_takes_very_long_keeps_all_lines(desk: Desk) -> None:
     assert [record.by for record in records(desk, "removed")] == ["person"]
 
 
+def slow_save(desk: Desk, text: str) -> None:
+    """An editor that renames the note away saves so late that the note counts as deleted."""
+    desk.note.unlink()
+    desk.disk.missing_since = desk.disk.time
+    desk.sync(after=2)
+    desk.disk.missing_since = None
+    desk.save(text, "rename")
+    desk.sync(after=0.5)
+
+
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_a_slow_save_keeps_a_line_that_its_editor_never_loaded(
+    desk: Desk, is_guarded: bool
+) -> None:
+    """With and without lines that are guarded when the editor saves."""
+    seal = desk.remember("The seal")
+    kept = desk.read()
+    if is_guarded:
+        desk.forget(seal)
+    walrus = desk.remember("The walrus")
+    slow_save(desk, kept + "- typed\n")
+    assert {"- one", "- two", "- typed", f"- The walrus ^{walrus}"} <= {*desk.text.split("\n")}
+
+
+def test_a_slow_save_keeps_it_although_the_editor_undid_its_own_lines(desk: Desk) -> None:
+    """The text has so few of the known lines that it could be a new note."""
+    desk.save("# M\n\n- one\n- sea otters\n", "rename")
+    walrus = desk.remember("The walrus")
+    desk.save("# M\n\n- one and a half\n- a pair of gloves\n- typed\n", "rename")
+    desk.sync(after=6)
+    assert walrus in desk.text
+    desk.read()
+    desk.wait(6)
+    slow_save(desk, "# M\n\n- one and a half\n- sea otters\n")
+    assert f"- The walrus ^{walrus}" in desk.text
+
+
+def test_a_note_that_is_started_anew_is_empty(desk: Desk) -> None:
+    desk.remember("The walrus")
+    slow_save(desk, "# M\n\n- a new beginning\n")
+    assert desk.text == "# M\n\n- a new beginning\n"
+
+
 def test_only_memory_notes_have_such_records(opened: Open, root: Path) -> None:
     store = opened()
     path = "40_Brain/brain.yaml"

@@ -353,6 +353,17 @@ def test_the_number_of_versions_is_bounded() -> None:
     assert again.head == page.history.tip.units
 
 
+def test_a_line_that_no_version_has_any_more_is_dropped_last() -> None:
+    """Two editors overwrite each other; what the first one typed can be restored for long."""
+    page = Page().agent("one, two, agent").save("one, two, agent, typed").save("one, two, agent")
+    lines = "one, two, agent"
+    for number in range(2 * versions.KEEP):
+        lines += f", write {number}"
+        page.agent(lines)
+    assert len(page.history.versions) <= versions.KEEP + 1
+    assert any("- typed" in version.units for version in page.history.versions)
+
+
 def test_old_versions_and_their_guards_go() -> None:
     page = Page()
     page.history.change(units("one, two, agent"))
