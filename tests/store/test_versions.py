@@ -340,6 +340,15 @@ def test_a_person_may_bring_back_what_the_agent_removed() -> None:
 # -- bounds ----------------------------------------------------------------------------------------
 
 
+def test_three_lines_that_are_deleted_again_after_another_deletion_are_gone() -> None:
+    """A window deletes three lines, which come back. Another one deletes a fourth line. Then the
+    first window deletes the three again. Its text is a part of what it saved before."""
+    page = Page("one, five").agent("one, two, three, four, five").save("one, five")
+    assert {"two", "three", "four"} <= page.lines
+    page.save("one, two, three, four", Evidence(in_place=False, age=60.0))
+    assert page.save("one").lines == {"one"}
+
+
 def test_the_number_of_versions_is_bounded() -> None:
     """The oldest stays, so a window that was never closed still takes nothing away."""
     page = Page()
