@@ -58,14 +58,21 @@ def test_a_line_that_an_agent_removes_between_a_cut_and_a_paste_is_not_lost(tmp_
     assert line("a1.1") not in (world.text() or "")
 
 
-def test_a_text_that_brain_would_have_read_before_a_reboot_is_not_lost(tmp_path: Path):
-    """Brain waits while an editor has the file open, and begins anew after the reboot."""
+BEGIN_ANEW: dict[str, list[Step]] = {
+    "a reboot": [remember("a1"), ("wait", 12), ("reboot",), SYNC],
+    "a kill": [("sync", 0, {3: [("kill",)]}), ("wait", 12), remember("a1")],
+}
+
+
+@pytest.mark.parametrize("why", BEGIN_ANEW)
+def test_a_text_that_brain_would_have_read_earlier_is_not_lost(why: str, tmp_path: Path):
+    """Brain waits while an editor has the file open, and begins to wait anew."""
     typing: list[Step] = [("load", "w0"), ("load", "w1"), typed("w1", "p1"), ("save", "w1", True)]
-    reboot: list[Step] = [remember("a1"), ("wait", 12), ("reboot",), SYNC]
     over: list[Step] = [typed("w0", "p2"), ("save", "w0")]
     windows = {"w0": "fd", "w1": "fd"}
-    script = Script(windows, ALL, [*typing, *reboot, *over])
+    script = Script(windows, ALL, [*typing, *BEGIN_ANEW[why], *over])
     world = replay(script, backend.Process, str(tmp_path / "world"))
+    assert world.stats["crashes"] == (why == "a kill")
     assert [case for case in world.end() if "lost" in case[0]] == []
 
 

@@ -91,6 +91,7 @@ class World:
         self.calls, self.plan, self.depth = 0, {}, 0
         self.missing_since = 0.0  # when the name of the note was free last
         self.reads: list[Read] = []  # not committed
+        self.looks: list[File] = []  # seen first with a writer at work, and not committed
         self.asked: set[str] = set()  # lines of a crashed operation that may stay or go
         self.git, self.appender = Actor("git"), Actor("append")
         self.tip: set[str] = set()  # what Brain saw last
@@ -194,7 +195,7 @@ class World:
         elif name == "exchange":
             self._exchanged(path, other)
         elif name == "commit":
-            self.reads = []
+            self.reads, self.looks = [], []
             if self.running:
                 self.oracle.guarded = self.running.guarded()
         self._call(name, "after")
@@ -215,6 +216,7 @@ class World:
             self.tip = set(tokens(self.text() or ""))
         if writer and file.looked_at is None:
             file.looked_at = self.now
+            self.looks.append(file)
         if not writer or (not self.torn and self.now - file.looked_at >= STILL):
             self.reads.append(self.oracle.read(file))
 
@@ -256,7 +258,7 @@ class World:
         """Run an operation in a process. Return whether it was acknowledged, and its result."""
         if self.depth:
             return False, None  # another process has the lock
-        self.depth, self.calls, self.plan, self.reads = 1, 0, plan, []
+        self.depth, self.calls, self.plan, self.reads, self.looks = 1, 0, plan, [], []
         try:
             if number not in self.processes:
                 self.processes[number] = self.make(self)
@@ -265,6 +267,8 @@ class World:
         except Crash:
             for read in self.reads:
                 self.oracle.forget(read)
+            for file in self.looks:
+                file.looked_at = None
             del self.processes[number]
             self.stats["crashes"] += 1
             return False, None
