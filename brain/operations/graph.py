@@ -31,8 +31,8 @@ def graph(
     agent: str = "",
     by: Actor | str = "",
 ) -> results.Graph | dict[str, Any]:
-    """Return how memories are connected: all memories, or those up to `depth` steps from one entry.
-    With the format `canvas`, return the content of a .canvas file for Obsidian."""
+    """Return how memories are connected: all memories, or the entries up to `depth` steps from
+    one entry. With the format `canvas`, return the content of a .canvas file for Obsidian."""
     freshness = vault.refresh()
     document = _graph(vault, id, depth, agent, format or "json", by)
     return document if format == "canvas" else results.Graph(**document, freshness=freshness)

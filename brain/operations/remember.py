@@ -91,11 +91,11 @@ def remember(
 ) -> Remembered:
     """Store a memory of an agent (default: the admin) at the end of its section.
 
-    A memory that is already stored is not stored again, not even if two processes store it at the
-    same time. Instead, it gets the tags and links that it lacks. `date` is the day that the memory
-    begins with; False omits the date, and None follows the settings. `messages` are the numbers of
-    the messages that the memory comes from (`12` or `12-18`). `snippet` is a part of the
-    conversation at that time.
+    A memory is stored only once, even if two processes store it at the same time. If it is already
+    stored, it gets the tags and links that it lacks. `date` is the day that the memory begins with;
+    False omits the date, and None follows the settings. `messages` are the numbers of the messages
+    that the memory comes from (`12` or `12-18`). `snippet` is a part of the conversation at that
+    time.
     """
     memory = {
         "text": text, "kind": kind, "tags": tags, "section": section, "links": links,

@@ -391,7 +391,7 @@ class PendingWrite(Value):
 
 
 class Gap(Value):
-    """A question that had no answer. It is `open` if it still has none. `session` is the session
+    """A question that had no answer. `open` is True if it still has none. `session` is the session
     that asked it last. `snippet` is the beginning of the text that this session was working on, or
     of the question."""
 

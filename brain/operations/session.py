@@ -172,8 +172,8 @@ def session_fork(
     agent: str = "",
     by: Actor | str = "",
 ) -> Session:
-    """Copy a session to a new one, up to a message. A tool call is always copied together with its
-    result, if it has one. The new session names the old one as its parent."""
+    """Copy a session, up to a message, to a new session. A tool call is always copied together
+    with its result, if it has one. The new session names the old one as its parent."""
     actor = actors.resolve(vault, by)
     parent = catalog.locate(vault, id, _owners(vault, actor, agent))
     folder = os.path.dirname(parent.path)

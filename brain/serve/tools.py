@@ -175,7 +175,7 @@ TOOLS = (
             _PROJECT, _SINCE,
             Argument("until", "until", "string", "Up to this day."),
             Argument("where", "where", "string", "Filter: importance>=0.7 and status=pinned."),
-            Argument("order", "order", "string", "Such as importance. -created: oldest first."),
+            Argument("order", "order", "string", "A field. -created: oldest first."),
             _LIMIT,
             Argument("offset", "offset", "integer", "Number of results to skip."),
         ),
