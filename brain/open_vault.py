@@ -64,6 +64,7 @@ class OpenVault:
     here = ""
     environ: Mapping[str, str] = {}
     writes = 0  # number of calls of the store
+    failures: tuple[str, ...] = ()  # reasons why the last refresh could not update the index
 
     def __init__(
         self,
@@ -418,7 +419,8 @@ class OpenVault:
             raise
         except BrainError as error:
             stale.append(str(error))
-        stale += [f"{path} {why}" for path, why in read.stale(self.index)]
+        self.failures = tuple(dict.fromkeys(stale))
+        stale = [*self.failures, *(f"{path} {why}" for path, why in read.stale(self.index))]
         return Freshness(not stale, self._checked, tuple(stale))
 
     def unchecked(self) -> Freshness:

@@ -9,12 +9,14 @@ a note is lost then, only pending writes and the uses since the last day.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
 
 from brain._tuples import NamedTuple
 from brain.errors import BrainError, Busy
+from brain.index.db import connect
 from brain.vault import files
 
 TYPE_CHECKING = False
@@ -250,6 +252,7 @@ class State:
         self.path = f"{self.folder}/{FILE}"
         self._db: sqlite3.Connection | None = None
         self._inode = 0
+        self._is_frozen = False  # True if the open file can only be read, as the disk is full
 
     def close(self) -> None:
         if self._db is not None:
@@ -460,6 +463,8 @@ class State:
             if is_nested:
                 yield db
                 return
+            if self._is_frozen:
+                raise _unusable(self.path, OSError(errno.ENOSPC, "the disk is full"))
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -476,7 +481,7 @@ class State:
             yield self._db  # whoever began the transaction reports errors, after the rollback
             return
         try:
-            if self._db is None or self._inode != _inode(self.path):
+            if self._db is None or self._is_frozen or self._inode != _inode(self.path):
                 self.close()
                 self._open()
             assert self._db is not None
@@ -516,7 +521,8 @@ class State:
                 os.unlink(f"{self.path}{suffix}")
 
     def _connect(self) -> None:
-        db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
+        self._db, self._is_frozen = connect(self.path, _WAIT)
+        db = self._db
         db.execute("PRAGMA secure_delete = ON")
         if _version(db) > _VERSION:
             raise sqlite3.DatabaseError(_NEWER)

@@ -186,6 +186,16 @@ def test_another_full_text_engine(vault: MakeVault, opened: OpenBrain) -> None:
     assert sorted(found["fts4"]) == sorted(found["fts5"])
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_only_the_owner_may_read_the_index(vault: MakeVault, opened: OpenBrain) -> None:
+    """It contains the text of all notes."""
+    root = vault()
+    brain = opened(root)
+    brain.search("walrus")
+    for name in NAMES:
+        assert (root / "40_Brain" / name).stat().st_mode & 0o777 == 0o600
+
+
 def test_a_folder_in_its_place_is_left_alone(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault(kit.VAULT | {"40_Brain/brain.db/mine.txt": "mine"})
     with pytest.raises(BrainError, match=r"cannot be created at .*brain\.db"):
@@ -471,7 +481,7 @@ def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     (pages,) = brain.vault.index.db.execute("PRAGMA page_count").fetchone()
     brain.vault.index.db.execute(f"PRAGMA max_page_count = {pages}")
     (root / "Large.md").write_text("\n\n".join(f"# Part {n}\n{n * 'otter '}" for n in range(400)))
-    with pytest.raises(BrainError, match=r"disk of brain.db is full\. Free some space"):
+    with pytest.raises(BrainError, match=r"disk is full\. Free some space"):
         brain.sync()
     brain.vault.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
     assert brain.search("otter").results
@@ -528,3 +538,60 @@ def test_an_index_that_is_held_is_no_damage(vault: MakeVault, opened: OpenBrain)
     with pytest.raises(Busy), reading():
         brain.vault.index.db.execute("BEGIN IMMEDIATE")
     other.close()
+
+
+# -- a full disk ---------------------------------------------------------------------------------
+
+FULL = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # no file grows over this size
+os.execv(sys.executable, [sys.executable, "-m", "brain", *sys.argv[1:]])
+"""
+READING = (
+    "search walrus", "list", "show m-7f3k2ab4", "context walrus", "graph", "status", "doctor",
+    "pending", "history m-7f3k2ab4", "audit", "conflicts", "gaps", "agent list",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit for the size of files")
+def test_reading_on_a_full_disk(vault: MakeVault, tmp_path: Path) -> None:
+    """SQLite cannot add the files of its WAL, so brain.db and state.db are read as they are."""
+    root, state = vault(), tmp_path / "state"
+    with kit.open_brain(root, state) as brain:
+        brain.context("walrus")  # creates state.db
+        expected = kit.found(brain, "walrus")
+    before = (root / "40_Brain/brain.db").read_bytes()
+    assert not (root / "40_Brain/brain.db-wal").exists()
+
+    def ask(command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", FULL, *command.split(), "--vault", str(root)],
+            env=os.environ | {"BRAIN_STATE": str(state)},
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+
+    for command in READING:
+        done = ask(command)
+        assert (done.returncode, done.stderr) == (0, ""), command
+    answer = json.loads(ask("search walrus --json").stdout)
+    assert answer["fresh"]
+    assert [result["path"] for result in answer["results"]] == expected
+    failed = ask("remember The walrus is old")
+    assert failed.returncode == 1
+    assert "disk is full" in failed.stderr
+
+    (root / "New.md").write_text("A walrus, too\n")  # the index does not have it
+    why = "The index cannot be updated, because its disk is full. Free some space."
+    for command in READING:
+        done = ask(command)
+        shown = done.stdout if command == "status" else done.stderr
+        assert done.returncode == 0, done.stderr
+        assert why in " ".join(shown.split()), command
+    answer = json.loads(ask("search walrus --json").stdout)
+    assert not answer["fresh"]
+    assert answer["stale"] == [why]
+    assert (root / "40_Brain/brain.db").read_bytes() == before
+    with kit.open_brain(root, state) as brain:  # there is space again
+        assert "New.md" in kit.found(brain, "walrus")
+        assert remember(brain.vault, "The walrus is old").state == "written"
+        assert not brain.vault.index.news

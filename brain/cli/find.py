@@ -50,7 +50,7 @@ def print_answer(answer: Answer, options: Values) -> None:
                 say(f"  {ordered}", "dim")
     if not answer.results:
         say("Nothing found.")
-    warn(answer.freshness)
+    warn(answer.freshness.stale)
     for text in answer.notes:
         note(text)
 
@@ -98,7 +98,7 @@ def print_context(found: Context, options: Values) -> None:
         say(prompt, lines=True, wrap=False)
     if options["explain"]:
         _explain(found)
-    warn(found.freshness)
+    warn(found.freshness.stale)
     for remark in found.notes:
         note(remark)
 
@@ -171,7 +171,7 @@ def print_entry(entry: Entry, _: Values) -> None:
         others = counted(entry.more, "more entry", "more entries")
         note(f"There are {others} in this file: `brain list --scope {entry.scope}`.")
     if entry.freshness:
-        warn(entry.freshness)
+        warn(entry.freshness.stale)
 
 
 def _fields(entry: Entry) -> list[tuple[str, str]]:
@@ -285,7 +285,7 @@ def print_list(found: Listing, _: Values) -> None:
         say_entry(f"{entry.id:<{ids}}  {day}  {entry.kind:<{kinds}}", first)
     if not found.entries:
         say("Nothing to list.")
-    warn(found.freshness)
+    warn(found.freshness.stale)
 
 
 def print_place(place: Place, _: Values) -> None:
@@ -305,7 +305,7 @@ def print_graph(graph: Graph | dict[str, Any], options: Values) -> None:
         tell(serialize.document(graph))
     elif not isinstance(graph, dict):
         _print_around(graph) if graph.root else _print_clusters(graph)
-        warn(graph.freshness)
+        warn(graph.freshness.stale)
 
 
 def _print_clusters(graph: Graph) -> None:

@@ -30,6 +30,7 @@ from brain.cli.output import (
     opened,
     say,
     tell,
+    warn,
 )
 from brain.cli.terminal import width
 from brain.errors import BadRequest, BrainError, suggest
@@ -209,6 +210,8 @@ def command(operation: Operation) -> click.Command:
             result = view.run(act, options | named) if view.run else act(**named)
             if view.after:
                 view.after(open_vault)
+            if not hasattr(result, "freshness"):  # else its view shows this
+                warn(open_vault.failures)
         if as_json:
             from brain import serialize
 

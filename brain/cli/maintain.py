@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from brain.operations.results import Diagnosis, FileProblem, Status
     from brain.sync import Stats
 
-TOTALS = {"promotions": "promotion", "evictions": "eviction", "accesses": "hit"}
-TIMES = ("created", "last_compacted")
+COUNTS = {"promotions": "promoted automatically", "evictions": "archived automatically"}
 HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it"}
 POLL = 0.2  # seconds between looks at the events of other processes
 # Problems that need no action: one line for all files of a code.
@@ -68,9 +67,13 @@ def print_status(status: Status, _: Values) -> None:
     if status.recall["degraded"]:
         _row("", "contexts are slow, so they search less than usual")
     if counters := status.counters:
-        _row("Counts", ", ".join(counted(counters[key], noun) for key, noun in TOTALS.items()))
-        times = [f"{name} {shown(at)[:10]}" for name in TIMES if (at := counters[name])]
-        _row("", ", ".join(times).replace("_", " ")) if times else None
+        others = [f"{counters[key]:,} {words}" for key, words in COUNTS.items() if counters[key]]
+        used = f"memories were used {counted(counters['accesses'], 'time')}"
+        _row("Counts", ", ".join([used, *others]))
+        if counters["created"]:
+            _row("", f"changes are recorded since {shown(counters['created'])[:10]}")
+        if counters["last_compacted"]:
+            _row("", f"the journal was compacted on {shown(counters['last_compacted'])[:10]}")
     _row("Fresh", "yes" if status.freshness.fresh else "no")
     for why in status.freshness.stale:
         _row("", why)
@@ -103,7 +106,7 @@ def print_diagnosis(found: Diagnosis, options: Values) -> None:
                 say(f"{counted(count, 'file')} {words}.")
     if found.paused:
         say(f"Writing is {_paused(found.paused)}.")
-    warn(found.freshness)
+    warn(found.freshness.stale)
     if not _serious(found):
         say("No problems found.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from brain.operations.parameters import PARAMETERS
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from brain.open_vault import Freshness, OpenVault
+    from brain.open_vault import OpenVault
 
 Values = dict[str, Any]
 
@@ -155,9 +155,9 @@ def note(text: str, *, lines: bool = False) -> None:
     print(rendered(safe(text, lines), sys.stderr), file=sys.stderr)
 
 
-def warn(freshness: Freshness) -> None:
+def warn(reasons: Iterable[str]) -> None:
     """Say why an answer may be out of date."""
-    for why in freshness.stale:
+    for why in reasons:
         note(f"Not fresh: {why}")
 
 

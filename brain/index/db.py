@@ -68,6 +68,7 @@ class Index:
         self._shared = 0  # inode of the shared-memory file of the WAL
         self._trusted: list[list[int]] = []
         self._locked = False
+        self._is_frozen = False  # True if the open file can only be read, as the disk is full
 
     def __enter__(self) -> Index:
         self.check()
@@ -160,6 +161,8 @@ class Index:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction, which is only allowed inside `exclusive`."""
+        if self._is_frozen:
+            raise BrainError(*_FULL_DISK)
         if not self._is_trusted():
             raise IndexDamaged("Another program changed the index while it was being written.")
         db = self.db
@@ -206,6 +209,7 @@ class Index:
         """Return True if the file has not changed since this process had the lock."""
         return (
             self._db is not None
+            and not self._is_frozen  # there may be space again
             and bool(self._trusted and self._trusted[0])
             and self._signature() == self._trusted
             and _inode(f"{self.path}-shm") == self._shared
@@ -256,7 +260,7 @@ class Index:
     def _open_again(self, signature: list[list[int]]) -> None:
         """Open the file on disk, unless it is open already."""
         moved = self._inode != signature[0][0] or _inode(f"{self.path}-shm") != self._shared
-        if self._db is None or moved:
+        if self._db is None or moved or self._is_frozen:
             self._close_connection()
             self._connect()
 
@@ -311,7 +315,7 @@ class Index:
 
     def _connect(self) -> None:
         # the timeout is for a process that is closing the file; writers wait for the lock
-        db = sqlite3.connect(self.path, isolation_level=None, timeout=5, cached_statements=64)
+        db, self._is_frozen = connect(self.path, timeout=5)
         self._db = db
         self.fts = choose_engine(db, self._engine)
         db.create_function("tagged", 2, _is_tagged, deterministic=True)
@@ -331,6 +335,7 @@ class Index:
                 with suppress(FileNotFoundError):
                     os.unlink(f"{self.path}{suffix}")
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # it has texts of all notes
             self._connect()
             self._create()
         except (OSError, sqlite3.Error) as error:
@@ -379,7 +384,7 @@ class Index:
         if self._db is not None:
             with suppress(sqlite3.DatabaseError):
                 self._db.close()
-        self._db = None
+        self._db, self._is_frozen = None, False
         self._inode = self._shared = 0
 
     def healthy(self, quick: bool = False) -> bool:
@@ -391,7 +396,7 @@ class Index:
         try:
             if not quick and self.db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 return False
-            for table in () if quick else FULL_TEXTS:
+            for table in () if quick or self._is_frozen else FULL_TEXTS:  # this check writes
                 self.db.execute(f"INSERT INTO {table}_fts ({table}_fts{check}")
             sql = "SELECT name, sql FROM sqlite_master ORDER BY name"
             with closing(sqlite3.connect(":memory:")) as fresh:
@@ -400,6 +405,28 @@ class Index:
         except sqlite3.DatabaseError as error:
             raise_if_busy(error)
             return False
+
+
+def connect(path: str, timeout: float) -> tuple[sqlite3.Connection, bool]:
+    """Open a database, and return True if it can only be read, because the disk has no space for
+    the files that SQLite adds to it."""
+    db = sqlite3.connect(path, isolation_level=None, timeout=timeout, cached_statements=64)
+    try:
+        db.execute("PRAGMA user_version")
+    except sqlite3.DatabaseError as error:
+        full = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+        if not full or _stat(f"{path}-wal"):  # without the WAL, the file is incomplete
+            db.close()
+            raise
+        from urllib.parse import quote
+
+        db.close()
+        frozen = f"file:{quote(os.path.abspath(path))}?immutable=1"
+        return sqlite3.connect(frozen, uri=True, isolation_level=None), True
+    except BaseException:
+        db.close()
+        raise
+    return db, False
 
 
 @contextmanager
@@ -417,10 +444,12 @@ def raise_if_busy(error: sqlite3.Error) -> None:
     """Raise Busy for a lock, and BrainError for a full disk. Return for any other error."""
     if _code(error) in _LOCKED:
         raise Busy("Another process has locked the index.", "Try again in a moment.") from error
-    if _code(error) == sqlite3.SQLITE_FULL:
-        raise BrainError("The disk of brain.db is full.", "Free some space.") from error
+    if _code(error) == sqlite3.SQLITE_FULL or getattr(error, "sqlite_errorcode", 0) in _NO_SPACE:
+        raise BrainError(*_FULL_DISK) from error
 
 
+_FULL_DISK = ("The index cannot be updated, because its disk is full.", "Free some space.")
+_NO_SPACE = (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 _WRONG_STATEMENT = (
     0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_TOOBIG,

@@ -207,7 +207,8 @@ def test_status_counts_kinds_and_uses_and_checks_the_index(demo: Path, run: Run)
     assert after["created"]
     out = run("status").out
     assert "Kinds   10 decision, " in out
-    assert f"0 promotions, 0 evictions, {after['accesses']} hit" in out
+    assert f"Counts  memories were used {after['accesses']} time" in out
+    assert f"changes are recorded since {after['created'][:10]}" in out
     assert "(fts5, sound)" in out
     assert run("status", "--by", "garden-planner", "--json").json["counters"] is None
 
