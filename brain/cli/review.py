@@ -29,6 +29,8 @@ def _details(record: ChangeRecord) -> list[str]:
     data = record.data
     given = [f"{key} {data[key]}" for key in _SHOWN if data.get(key) is not None]
     out = [", ".join(given)] if given else []
+    if record.op == "move":
+        out.append(f"from {data.get('section') or 'the beginning'} to {data.get('to')}")
     if "state" in data:
         out.append("not in the note yet; see `brain pending`")
     if data.get("why"):

@@ -43,7 +43,7 @@ def apply(
     by: Actor,
     main: int = 0,
     wait: float = 1.0,
-    exact: Mapping[str, bytes] | None = None,
+    exact: Mapping[str, bytes | None] | None = None,
 ) -> list[Outcome]:
     """Apply changes and update the index. Return the results, the main one first. The other changes
     are parts of the main one and are undone with it. If a person is typing, wait up to `wait`
@@ -73,7 +73,7 @@ def _apply(
     writes: Sequence[Write],
     by: Actor,
     wait: float = 1.0,
-    exact: Mapping[str, bytes] | None = None,
+    exact: Mapping[str, bytes | None] | None = None,
 ) -> list[Outcome]:
     if not writes:
         return []
@@ -85,7 +85,8 @@ def _apply(
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
         # index the written text, even if a person has saved another one since
-        heads = {path: vault.store.note(path).data for path in paths}
+        notes = {path: vault.store.note(path) for path in paths}
+        heads = {path: note.data for path, note in notes.items() if not note.is_missing}
         vault.sync(paths, known_texts=before, heads=heads)
         _publish(vault, results)
     return results

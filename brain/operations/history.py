@@ -38,8 +38,13 @@ def history(
     vault.refresh()
     all_refs = refs(vault, id, actor, agent)
     in_time = records.select(vault.index, refs=all_refs, by_time=True)
-    found = [record for record in in_time if may_see(vault, record, actor)]
+    found = [r for r in in_time if may_see(vault, r, actor) and not _is_half_a_move(r)]
     return [*_with_texts(vault, found), *_pending(vault, all_refs, actor)]
+
+
+def _is_half_a_move(record: Record) -> bool:
+    """Return True for the removal of an entry that the undo of its move inserts elsewhere."""
+    return record.op == "undo" and "part_of" in record.data and "moved" in record.data
 
 
 def to_result(record: Record, **extra_data: Any) -> ChangeRecord:
@@ -105,6 +110,7 @@ def audit(
 ) -> list[ChangeRecord]:
     """Return all changes, newest first. Filter them by the actor (`who`), by the owner of the
     memory (`agent`), and by type."""
+    lookup.check_limit(limit)
     actor, ops = actors.resolve(vault, by), lookup.words(ops)
     vault.refresh()
     found = (
@@ -122,6 +128,7 @@ def audit(
         if (ops or record.op not in _NOT_AUDITED)
         and (not agent or owner(vault, record) == agent)
         and may_see(vault, record, actor)
+        and not _is_half_a_move(record)
     )
     shown = _with_texts(vault, list(islice(found, max(0, limit))))
     if not shown:

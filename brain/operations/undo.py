@@ -195,7 +195,7 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
             writes += _plan(vault, part, force, writes, part.path in exact)
         except (AttributeError, KeyError, TypeError, ValueError):
             why = f"{part.op} of {part.ref} is a record that this version cannot undo."
-            raise BadRequest(why, "Do the opposite instead.") from None
+            raise BadRequest(why, "Make the opposite change instead.") from None
         main = len(writes) - 1 if part.id == record.id else main
     before = _entry(vault, record)
     result = apply.apply(vault, writes, by, main, exact=exact)[0]
@@ -207,14 +207,16 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
     return apply.changed(now, "undone", result, cls=Undone, of=record.id, undid=record.op)
 
 
-def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes]:
-    """Return the notes as they were before a change, to the byte, if they are as it left them."""
-    exact: dict[str, bytes] = {}
+def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes | None]:
+    """Return the notes as they were before a change, to the byte, if they are as it left them. A
+    note that the change created is None."""
+    exact: dict[str, bytes | None] = {}
     for part in parts:
         if "splice" in part.data:
             text = unspliced(vault.store.note(part.path).text, part.data)
             if text is not None:
-                exact[part.path] = to_bytes(text)
+                is_new = part.data["splice"].get("new") and not text
+                exact[part.path] = None if is_new else to_bytes(text)
     return exact
 
 
@@ -248,7 +250,7 @@ def _plan(
         return [Write("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), of)]
     if not (before or after) or data.get("moved"):
         raise BadRequest(
-            f"{record.op} of {record.ref} cannot be undone.", "Do the opposite instead."
+            f"{record.op} of {record.ref} cannot be undone.", "Make the opposite change instead."
         )
     now = _current(vault, record, first)
     if after:
@@ -325,7 +327,7 @@ def _opposite(record: Record, of: dict[str, Any]) -> Write:
         return Write("undo", record.ref, None, data)
     if "was" in of:
         return Write("undo", record.ref, None, data | {"undid": record.op})
-    raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
+    raise BadRequest(f"{record.op} cannot be undone.", "Make the opposite change instead.")
 
 
 def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Current:
@@ -358,7 +360,7 @@ def _refuse_changed(record: Record, now: Current, before: str, after: str, force
         )
     lines = unified_diff(now.raw.split("\n"), before.split("\n"), "now", "undone", n=0, lineterm="")
     raise StaleFile(
-        f"{record.ref} was changed since ({record.op}, {record.id}). This would be lost:\n"
+        f"{record.ref} has changed since ({record.op}, {record.id}). This would be lost:\n"
         + "\n".join(lines)
         + "\n",
         "Use --force to undo it anyway.",

@@ -39,6 +39,8 @@ def of_write(write: Write, path: str, by: str, session: str, done: Applied | Non
         data["session"] = session
     if done:
         data |= {"section": redact(done.section, emails=False)[0], "previous": done.previous}
+        if isinstance(write.change, Move):
+            data["to"] = redact(write.change.section, emails=False)[0]
         data["after"] = digest(done.after.encode()).hex() if done.after else ""
         if done.before:  # a person's own words; with addresses, for `undo` restores them
             data |= _text_before(done.before)

@@ -67,6 +67,7 @@ class Note:
         self.found: Look | None = None
         self.wait = ""  # why the head cannot be written now
         self.seen: list[Seen] = []
+        self.goes = False  # True if the file is removed when it is empty, as before the first write
         self.history: History | None = None
         self.temps = {row.name: row for row in state.rows(TempRow, path=path)}
         self._saved_versions: dict[int, Any] = {}  # what was saved of each
@@ -122,6 +123,11 @@ class Note:
     def is_written(self) -> bool:
         """True if the head is in the note, as far as Brain knows."""
         return self.history is None or self.history.is_written
+
+    @property
+    def is_missing(self) -> bool:
+        """True if there is no file, and there should be none."""
+        return not self.row.digest and self.is_written and not self.data
 
     @property
     def is_new(self) -> bool:
@@ -406,6 +412,8 @@ class Note:
         version = history.version(temp.held)
         assert version is not None
         data, full = self._bytes(version), f"{self.folder}/{temp.name}"
+        if self.goes and not data and self.row.digest:
+            return self._remove(version, temp, full)
         try:
             identity, accessed = self.disk.create(f"{full}.part", data, self.found)
             self.disk.rename(f"{full}.part", full)
@@ -422,6 +430,22 @@ class Note:
         self.disk.sync_folder(self.folder)
         self._look_at_displaced(temp.name)
         self.row = self.row._replace(wrote=wrote, file=identity)
+        return True
+
+    def _remove(self, version: Version, temp: TempRow, full: str) -> bool:
+        """Displace the note, with no file in its place. Return False if it was deleted
+        meanwhile."""
+        try:
+            self.disk.place(self.full, full)
+        except FileNotFoundError:
+            self._abandon(temp)
+            return False
+        assert self.history is not None
+        self.history.tip = version
+        self.row = self.row._replace(digest="", file="", looked=files.MISSING)
+        self.disk.sync_folder(self.folder)
+        self._look_at_displaced(temp.name)
+        self.row = self.row._replace(wrote="")
         return True
 
     def _place(self, full: str) -> bool:

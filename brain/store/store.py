@@ -222,10 +222,13 @@ class Store:
     # -- changes -----------------------------------------------------------------------------------
 
     def apply(
-        self, writes: Sequence[Write], by: Actor = PERSON, exact: Mapping[str, bytes] | None = None
+        self,
+        writes: Sequence[Write],
+        by: Actor = PERSON,
+        exact: Mapping[str, bytes | None] | None = None,
     ) -> list[Outcome]:
         """Apply writes for an actor. On an error, none is applied. When this returns, they survive
-        a crash. `exact` has the intended texts of files after the writes.
+        a crash. `exact` has the intended texts of files after the writes; None for no file.
 
         Raises Denied, NotFound for an entry that is gone, StaleFile for one that is not what a
         change expects, and Refused for a file that cannot be edited safely.
@@ -282,7 +285,9 @@ class Store:
     def _is_written(self, write: Write) -> bool:
         return write.change is None or self._notes[write.change.path].is_written
 
-    def _edit(self, writes: Sequence[Write], exact: Mapping[str, bytes]) -> dict[str, Applied]:
+    def _edit(
+        self, writes: Sequence[Write], exact: Mapping[str, bytes | None]
+    ) -> dict[str, Applied]:
         """Change the heads of notes. Return the result of each write, by id."""
         out: dict[str, Applied] = {}
         texts: dict[str, bytes] = {}
@@ -296,9 +301,10 @@ class Store:
                 if one.outcome in journaling.UNDONE:
                     raise _impossible(one)
                 out[write.id] = one
-            texts[path] = exact.get(path, edited.data)
+            texts[path] = exact.get(path, edited.data) or b""
         for path, data in texts.items():  # nothing is changed if one of them is refused
             self._notes[path].change(to_text(data))
+            self._notes[path].goes = exact.get(path, data) is None
         return out
 
     def edited(self, path: str, data: bytes, changes: Iterable[Change]) -> EditedFile:
@@ -314,7 +320,10 @@ class Store:
         out, todo = [], dict(before)
         for write in sorted(writes, key=lambda write: "part_of" in write.data):
             if write.change and (text := todo.pop(write.change.path, None)) is not None:
-                splice = journaling.splice(text, self._notes[write.change.path].text)
+                note = self._notes[write.change.path]
+                splice = journaling.splice(text, note.text)
+                if splice and note.found is None and not text:
+                    splice["splice"]["new"] = True
                 write = write._replace(data=write.data | splice)
             out.append(write)
         order = {write.id: number for number, write in enumerate(writes)}
@@ -591,7 +600,7 @@ def _pending_row(
     try:
         text = json.dumps(value)
     except TypeError as error:
-        raise BadRequest(f"This cannot be written down: {error}.", "Is it all text?") from None
+        raise BadRequest(f"This cannot be stored ({error}).", "Use plain text.") from None
     applied = json.dumps(done[1:]) if done else ""
     return PendingRow(write.id, at, path, by, session, text, applied)
 
@@ -642,4 +651,4 @@ def _impossible(done: Applied) -> BrainError:
             f"{change.ref} is not in {change.path}.",
             "It may have been removed.",
         )
-    return StaleFile(f"{change.ref} was changed since.", "Look at it with `brain show`.")
+    return StaleFile(f"{change.ref} has changed since.", "See it with `brain show`.")

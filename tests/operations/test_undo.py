@@ -63,7 +63,7 @@ def test_the_undo_of_a_move_is_a_move(brain: Brain) -> None:
     undone = brain.undo()
     path = brain.vault.paths.root / NOTE
     path.write_text(note(brain) + "- another line\n")  # else it would be exact
-    with pytest.raises(BadRequest, match="Do the opposite"):
+    with pytest.raises(BadRequest, match="Make the opposite change"):
         brain.undo(undone.event)
 
 
@@ -420,7 +420,20 @@ def test_names_that_are_not_unicode(brain: Brain) -> None:
     for ask in (brain.history, brain.undo, brain.show):
         with pytest.raises(NotFound):
             ask("\ud800")
-    assert brain.audit(limit=-1) == []
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(brain: Brain, limit: int) -> None:
+    asks = (
+        lambda: brain.audit(limit=limit),
+        lambda: brain.list(limit=limit),
+        lambda: brain.similar("m-7f3k2ab4", limit=limit),
+        lambda: brain.session_list(limit=limit),
+        lambda: brain.session_show("2026-01-01", limit=limit),
+    )
+    for ask in asks:
+        with pytest.raises(BadRequest, match=f"The limit must be at least 1, not {limit}"):
+            ask()
 
 
 def test_the_last_change_of_one_agents_memory(brain: Brain) -> None:
@@ -479,3 +492,58 @@ def test_undo_restores_every_byte(made: Made, kind: str, name: str) -> None:
     assert path.read_bytes() == before
     brain.undo(again)
     assert path.read_bytes() == after
+
+
+@pytest.mark.parametrize("further", ["", "\n- of a person\n"])
+def test_a_move_and_its_undo_are_one_record_each(brain: Brain, further: str) -> None:
+    moved = brain.move(ID, "User Preferences")
+    record = brain.history(ID)[-1]
+    assert (record.data["section"], record.data["to"]) == (
+        "Agent Memory > Key Decisions", "User Preferences",
+    )  # fmt: skip
+    path = brain.vault.paths.root / NOTE
+    path.write_text(path.read_text() + further)
+    settle(brain.vault.paths.root)
+    brain.undo()
+    for records in (brain.history(ID), list(reversed(brain.audit()))):
+        assert [record.op for record in records] == ["move", "undo"]
+        assert records[1].data["of"] == moved.event
+
+
+def test_the_undo_of_the_first_memory_removes_its_note(brain: Brain) -> None:
+    """There was no file before."""
+    root = brain.vault.paths.root
+    folder = root / "40_Brain/agents/diver"
+    brain.agent_add("diver")
+    path = folder / "MEMORY.md"
+    assert not path.exists()
+    brain.remember("Eels bite", agent="diver")
+    after = path.read_bytes()
+    undone = brain.undo()
+    assert os.listdir(folder) == ["AGENT.md"]
+    assert brain.search("eels", scopes=["memory"]).results == []
+    assert brain.doctor().problems == []
+    brain.undo(undone.event)
+    assert path.read_bytes() == after
+    assert [hit.path for hit in brain.search("eels", agent="diver").results]
+
+
+def test_a_note_that_somebody_else_wrote_into_stays(brain: Brain) -> None:
+    brain.agent_add("diver")
+    path = brain.vault.paths.root / "40_Brain/agents/diver/MEMORY.md"
+    brain.remember("Eels bite", agent="diver")
+    path.write_text(path.read_text() + "- Mine\n")
+    settle(brain.vault.paths.root)
+    brain.undo()
+    assert path.read_text().endswith("- Mine\n")
+    assert "Eels" not in path.read_text()
+
+
+def test_an_empty_note_stays_empty(brain: Brain) -> None:
+    brain.agent_add("diver")
+    path = brain.vault.paths.root / "40_Brain/agents/diver/MEMORY.md"
+    path.write_bytes(b"")
+    settle(brain.vault.paths.root)
+    brain.remember("Eels bite", agent="diver")
+    brain.undo()
+    assert path.read_bytes() == b""
