@@ -13,8 +13,8 @@ __all__ = [
     "IndexDamaged", "Link", "Listing", "Memory", "Mention", "NoModel", "NotFound", "PendingWrite",
     "Place", "Provenance", "Refused", "Remembered", "Resolved", "Reverted", "SearchResult",
     "Session", "SessionLine", "SessionMessages", "SettingChange", "StaleFile", "Stats", "Status",
-    "TagSuggestion", "Undone", "Updated", "VaultLooksEmpty", "VaultNotFound", "WrongThread",
-    "__version__", "open",
+    "TagSuggestion", "Tagged", "Undone", "Updated", "VaultLooksEmpty", "VaultNotFound",
+    "WrongThread", "__version__", "open",
 ]
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         Imported, ImportedSession, Listing, Memory, Mention,
         PendingWrite, Place, Provenance, Remembered, Resolved, Reverted, Session, SessionLine,
         SessionMessages, SettingChange, Status,
-        TagSuggestion, Undone, Updated,
+        TagSuggestion, Tagged, Undone, Updated,
     )
     from brain.operations.search import SearchResult
     from brain.sync import Stats

@@ -80,7 +80,7 @@ class Denied(BrainError):
 
 
 class StaleFile(BrainError):
-    """A file was changed since it was read. Read it again, then edit it."""
+    """A file has changed since it was read. Read it again, then edit it."""
 
     exit_code = 12
 

@@ -62,6 +62,11 @@ def _remarks(changed: Changed) -> list[str]:
         return getattr(changed, name, None) or ()
 
     out = []
+    if (score := getattr(changed, "score", None)) is not None:
+        out.append(f"Its score is {score:g} now.")
+    if absent := field("absent"):
+        tags = ", ".join(f"#{tag.lstrip('#')}" for tag in absent)
+        out.append(f"It did not have {tags}.")
     if changed.state == "pending":
         out.append("Not in the note yet. `brain pending` says why.")
     if secrets := [rule for rule in changed.redacted if rule not in PERSONAL]:

@@ -217,7 +217,8 @@ def _escape(text: str, careful: bool) -> str:
 def as_tag(tag: str) -> str:
     tag = "#" + tag.lstrip("#")
     if inline.tag_spans(tag) != [(0, len(tag))]:
-        raise BadRequest(f"{tag} is not a tag.", "Use letters, digits, `-`, `_` and `/`.")
+        remedy = "A tag has letters, digits, `-`, `_` and `/`, and is not only a number."
+        raise BadRequest(f"{tag} cannot be a tag.", remedy)
     return tag
 
 
@@ -346,8 +347,8 @@ def with_field(entry: Parts, key: str, value: str, gone: bool) -> str:
         start, stop = entry.begin + found.start, entry.begin + found.end
         inner = raw[start:stop].partition("::")[2][:-1]
         values = list(_VALUE.finditer(inner))
-        index = next((n for n, each in enumerate(values) if " ".join(each[0].split()) == value), -1)
-        whole = " ".join(inner.split()) == value
+        index = next((n for n, each in enumerate(values) if _is_same(each[0], value)), -1)
+        whole = _is_same(inner, value)
         if field_name(found.key) != field_name(key) or not (whole or index >= 0):
             continue
         if not gone:
@@ -364,6 +365,14 @@ def with_field(entry: Parts, key: str, value: str, gone: bool) -> str:
         return raw
     index = _words_stop(entry)
     return _insert(raw, index, as_field(key, value))
+
+
+def _is_same(value: str, other: str) -> bool:
+    """Return True if two values of a field are equal, or links to the same place."""
+    value, other = " ".join(value.split()), " ".join(other.split())
+    if not (value.startswith("[[") and other.startswith("[[")):
+        return value == other
+    return _address(value) == _address(other) and value.count("[[") == other.count("[[")
 
 
 def _leading_space(text: str) -> int:

@@ -259,8 +259,10 @@ OPERATIONS = (
               "List memories that contradict each other.",
               examples=("brain conflicts",), key="conflicts"),
     Operation("resolve", "operations.conflicts", "review", "Settle a conflict.",
-              "ID is the event of the conflict, or one of its memories.",
-              ("brain resolve m-7f3k2ab4", "brain resolve m-7f3k2ab4 --keep m-7f3k2ab4")),
+              "ID is the event of the conflict, which `brain conflicts` prints, or one of its"
+              " memories.",
+              ("brain conflicts", "brain resolve e-4jk2q8xw1z",
+               "brain resolve e-4jk2q8xw1z --keep m-7f3k2ab4")),
     Operation("gaps", "operations.usage", "review", "List questions that had no answer.",
               "The output also suggests tags for memories that were useful together.",
               ("brain gaps", "brain gaps --all --json")),

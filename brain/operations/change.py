@@ -7,11 +7,12 @@ from contextlib import suppress
 from brain import access, actors, kinds
 from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound, StaleFile
+from brain.formats.inline import TAG, wikilink
 from brain.index import read
 from brain.model import RELATIONS, Move, Relate, Remove, Retag, Update, Write
 from brain.operations import apply, lookup
 from brain.operations.apply import comparable, conflict_record, mark, mentioned
-from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
+from brain.operations.results import Changed, Feedback, Forgotten, Tagged, Updated, entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def update(
             )
         row, actor = _memory_and_actor(vault, id, agent, session, by)
         removed_tags = _replaced_tags(row, new_tags) if replace else ()
+        kept_tags = () if replace else row.tags.split()
+        lookup.check_tags([*new_tags, *kept_tags, *TAG.findall(text)])
         data: dict[str, Any] = {"why": why} if why else {}
         if values:
             known_facts = read.facts(vault.index, [row.ref]).get(row.ref)
@@ -70,6 +73,7 @@ def update(
             )
             changed = _change(vault, row, [write], actor, "updated")
             return Updated(**vars(changed), near=[], conflicts=[])
+        text = lookup.without_mark(text)
         return _reword(
             vault, row, actor, text, data, Retag(row.path, row.ref, new_tags, removed_tags)
         )
@@ -83,7 +87,9 @@ def rewrite(vault: OpenVault, id: str, text: str, expect: str, *, by: Actor | st
             raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
         row, actor = _memory_and_actor(vault, id, "", "", by)
         if row.text != expect:
-            raise StaleFile(f"{row.ref} was changed since it was read.", "Read and edit it again.")
+            raise StaleFile(
+                f"{row.ref} has changed since it was read.", "See it with `brain show`."
+            )
         return _reword(vault, row, actor, text, {}, None, whole=True)
 
 
@@ -251,7 +257,9 @@ def _add_to_score(
     writes = [Write(op, row.ref, None, data)] if row.scope != "sources" else []
     result = next(iter(apply.apply(vault, writes, by)), None) if writes else None
     usage.learn_feedback(vault, row.ref, delta > 0)
-    return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta)
+    known = read.facts(vault.index, [row.ref]).get(row.ref)
+    score = known.score if writes and known else None
+    return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta, score=score)
 
 
 # -- tags, sections, links -----------------------------------------------------------------------
@@ -266,15 +274,19 @@ def tag(
     agent: str = "",
     session: str = "",
     by: Actor | str = "",
-) -> Changed:
+) -> Tagged:
     """Add tags to a memory, and remove others."""
     with vault.writing():
         new, old = lookup.words(add), lookup.words(remove)
         if not new and not old:
             raise BadRequest("No tags are given.", "Name tags to add or to remove.")
         row, actor = _memory_and_actor(vault, id, agent, session, by)
+        lookup.check_tags([*new, *row.tags.split()])
         change = Retag(row.path, row.ref, new, old)
-        return _change(vault, row, [Write("tag", row.ref, change)], actor, "tagged")
+        changed = _change(vault, row, [Write("tag", row.ref, change)], actor, "tagged")
+        there = {tag.casefold() for tag in row.tags.split()}
+        absent = [tag for tag in old if tag.lstrip("#").casefold() not in there]
+        return Tagged(**vars(changed), absent=absent)
 
 
 def move(
@@ -344,6 +356,8 @@ def _relate(
     value, other = _target(vault, row, to, by)
     if other and other.ref == row.ref:
         raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
+    if not other:
+        value = _existing_link(vault, row, kind, value, by) or value
     change = Relate(row.path, row.ref, kind, value, gone)
     anchors = apply.anchor(other, by) if other and not gone else []
     target = other.ref if other else value.strip("[]").partition("#")[0].partition("|")[0]
@@ -352,6 +366,22 @@ def _relate(
     if other and kind == "contradicts":
         writes.append(conflict_record(row, other, "" if gone else "contradictory"))
     return _change(vault, row, writes, by, "unlinked" if gone else "linked", main=len(anchors))
+
+
+def _existing_link(vault: OpenVault, row: Row, kind: str, link: str, by: Actor) -> str:
+    """Return the link of a memory that leads to the same place of the same note; '' if there is
+    none. It may spell the note differently."""
+
+    def place(target: str, fragment: str) -> tuple[str, str]:
+        paths, _ = lookup.notes_named(vault, target, access.readable(by))
+        return paths[0] if paths else target.casefold(), fragment.casefold()
+
+    wanted = wikilink(link.strip("[]"), kind, 0)
+    for found in read.links_of(vault.index, row.id):
+        there = place(found.target, found.fragment)
+        if found.kind == kind and there == place(wanted.target, wanted.fragment):
+            return f"[[{found.target}{'#' if found.fragment else ''}{found.fragment}]]"
+    return ""
 
 
 def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:

@@ -102,6 +102,7 @@ def list_(
     newest first or in the order `order`. Without `scopes`, only memories are listed."""
     from brain import filter_expr
 
+    lookup.check_limit(limit)
     freshness = vault.refresh()
     chosen = lookup.words(scopes) or ("memory",)
     filters = lookup.filters(

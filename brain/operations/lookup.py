@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from brain.access import Actor
+    from brain.model import Record
     from brain.open_vault import OpenVault
 
     Owners = tuple[str, ...] | None
 
+MAX_TAGS = 100  # of a memory
 SNIPPET = 200  # characters of a text that are kept with a memory or a question
 EDITABLE = ("memory", "archive")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
 WORDS = r"\w[\w\s'’.,:;!?()-]*"  # other texts are never searched for as words
+_MARK = re.compile(r"[-*+][ \t]+(?=\S)")
+_ITEMS = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _WORD = re.compile(f"[^\\W{UNSPACED}]+")
 _UNSPACED_PART = re.compile(f"[{UNSPACED}]+")
 NOT_A_NAME = {"null", "none", "true", "false", "undefined"}
@@ -82,16 +86,28 @@ def locate(vault: OpenVault, name: str, owners: Owners = None, titles: bool = Tr
             return Location(_only(name, first_entries), 0)
     if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
         return Location(_only(name, found), found[0].line)
+    forgotten = last_forget(vault, name)
+    if forgotten and (owners is None or vault.owner(forgotten.path) in owners):
+        raise NotFound(f"{name} was forgotten.", f"`brain undo {forgotten.id}` restores it.")
     raise NotFound(
         f"There is no entry {name!r}.", "Search for it with `brain search` or `brain list`."
     )
+
+
+def last_forget(vault: OpenVault, ref: str) -> Record | None:
+    """Return the record by which an entry was forgotten; None if it has come back since."""
+    from brain.index import records
+
+    ops = ("forget", "undo", "remember", "restored", "merged")
+    last = next(records.select(vault.index, refs=(ref,), ops=ops, newest_first=True), None)
+    return last if last and last.op == "forget" else None
 
 
 def _only(name: str, found: list[Row]) -> Row:
     if len(found) > 1:
         places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
         count = f"{len(found)}" if len(found) < read.MAX_BY_PREFIX else "very many"
-        raise Ambiguous(f"{name!r} could be any of {count}: {places}.", "Give its id or path:line.")
+        raise Ambiguous(f"{name!r} matches {count} entries: {places}.", "Give its id or path:line.")
     return found[0]
 
 
@@ -150,6 +166,13 @@ def snippet(text: str) -> str:
     return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 1].rstrip()}…"
 
 
+def without_mark(text: str) -> str:
+    """Return a text without the list mark (`- `) of its only item, which its note already has."""
+    text = text.strip()
+    rest = _MARK.sub("", text)
+    return text if _ITEMS.search(rest) else rest
+
+
 def is_memory(row: Row) -> bool:
     """Return True for a memory in a memory note or in the archive."""
     return row.scope in EDITABLE and row.kind != "note" and row.path.endswith(".md")
@@ -204,7 +227,7 @@ def notes_named(vault: OpenVault, name: str, owners: Owners) -> tuple[list[str],
 
 
 def _note_name(vault: OpenVault, name: str) -> str:
-    return _fold(name.removeprefix(f"{vault.paths.root_path}/").removesuffix(".md"))
+    return _fold(name.removeprefix(f"{vault.paths.root_path}/")).removesuffix(".md")
 
 
 def _fold(name: str) -> str:
@@ -279,6 +302,21 @@ def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     sorted_kinds = sorted(known)
     remedy = suggest(folded, sorted_kinds) or f"Kinds: {', '.join(sorted_kinds)}."
     raise BadRequest(f"There is no kind {name!r}.", remedy)
+
+
+def check_tags(tags: Iterable[str]) -> None:
+    """Raise BadRequest if these are too many tags for a memory."""
+    count = len({tag.lstrip("#").casefold() for tag in tags})
+    if count > MAX_TAGS:
+        raise BadRequest(
+            f"A memory may have {MAX_TAGS} tags, not {count:,}.", "Leave some of them out."
+        )
+
+
+def check_limit(limit: int) -> None:
+    """Raise BadRequest if a number of results is less than 1."""
+    if limit < 1:
+        raise BadRequest(f"The limit must be at least 1, not {limit}.", "Give a number such as 10.")
 
 
 def check_range(**values: float | None) -> None:

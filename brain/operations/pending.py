@@ -70,15 +70,9 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
             why=f"`brain undo {record.id}` restores it",
         )
         for record in found
-        if not read.by_ref(vault.index, record.ref) and not _is_forgotten(vault, record.ref)
+        if not read.by_ref(vault.index, record.ref)
+        and lookup.last_forget(vault, record.ref) is None
     ]
-
-
-def _is_forgotten(vault: OpenVault, ref: str) -> bool:
-    """Return True if an entry was forgotten, and has not come back since."""
-    ops = ("forget", "undo", "remember", "restored", "merged")
-    last = next(records.select(vault.index, refs=(ref,), ops=ops, newest_first=True), None)
-    return last is not None and last.op == "forget"
 
 
 def text_of(write: Pending) -> str:

@@ -167,7 +167,9 @@ def _remember(
 
 def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: Headings) -> Plan:
     """Decide whether a memory becomes a new entry or is merged into an existing one."""
-    text, rules = apply.redacted(vault, _with_date(vault, request.text.strip(), request.date))
+    text, rules = apply.redacted(
+        vault, _with_date(vault, lookup.without_mark(request.text), request.date)
+    )
     links = tuple(_link(vault, link, path, by) for link in request.links)
     kind, tags, section = _kind_tags_section(vault, request, headings)
     compared = " ".join([text, *links])
@@ -222,6 +224,7 @@ def _check(request: Request) -> None:
         raise BadRequest("The text is empty.", "Give at least one word.")
     if request.section and not request.section.strip():
         raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
+    lookup.check_tags([*request.tags, *TAG.findall(request.text)])
     for link in request.links:
         if not _LINK.fullmatch(link.strip()):
             raise BadRequest(

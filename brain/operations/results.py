@@ -317,10 +317,18 @@ class Forgotten(Changed):
     left: list[str] | None = None
 
 
+class Tagged(Changed):
+    """A memory with changed tags. `absent` are the tags to remove that it did not have."""
+
+    absent: list[str]
+
+
 class Feedback(Changed):
-    """A memory that was reinforced or demoted. `delta` is the change of its score."""
+    """A memory that was reinforced or demoted. `delta` is the change of its score, and `score` the
+    result. A passage of a note has no score."""
 
     delta: float
+    score: float | None = None
 
 
 class Undone(Changed):

@@ -99,8 +99,10 @@ def search(
     """
     from brain.redact import redact
 
-    if not question.strip():
+    if not isinstance(question, str) or not question.strip():
         raise BadRequest("There is nothing to search for.", "Give at least one word.")
+    if limit is not None:
+        lookup.check_limit(limit)
     freshness = vault.refresh() if check else vault.unchecked()
     filters = lookup.filters(
         vault, scopes, kinds, tags, agent, project, since, until, superseded, by
@@ -157,6 +159,7 @@ def similar(
     """Return the memories that are most similar to an entry, without the entry itself."""
     from brain.formats.inline import strip_fields
 
+    lookup.check_limit(limit)
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
     question = strip_fields(row.text)[:_MAX_COMPARED]

@@ -6,6 +6,7 @@ import os
 
 from brain import access, actors
 from brain.errors import BadRequest, NotFound, Refused
+from brain.operations import lookup
 from brain.operations.results import Session, SessionLine, SessionMessages
 from brain.redact import redact, redact_value
 from brain.sessions import archive, catalog, ids, transcript
@@ -118,6 +119,7 @@ def session_show(
     """Return a session and its last messages."""
     from collections import deque
 
+    lookup.check_limit(limit)
     place = catalog.locate(vault, id, _owners(vault, by, agent))
     path = f"{vault.paths.root_path}/{place.path}"
     found = (line for line, _ in transcript.lines(path) if transcript.is_message(line))
@@ -134,6 +136,7 @@ def session_list(
     by: Actor | str = "",
 ) -> list[Session]:
     """Return sessions, the latest first. With `all`, include archived sessions."""
+    lookup.check_limit(limit)
     after = start_of(time_of(since, vault.clock()))
     found: list[Session] = []
     for folder in catalog.folders(vault, _owners(vault, by, agent)):

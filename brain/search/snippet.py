@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from brain.formats.links import tag_spans
 from brain.formats.text import UNSPACED
 from brain.search.question import Term
 from brain.words import fold, stem
@@ -97,7 +98,7 @@ def mark(line: str, words: Words, opening: str, closing: str) -> str:
     """Return at most WIDTH characters of a line, around its first match, with the words marked."""
     line = line.strip()
     folded = fold(line)
-    spans = [(start, stop) for start, stop, _ in words.spans(folded)]
+    spans = _joined_in_tags(line, [(start, stop) for start, stop, _ in words.spans(folded)])
     start = _window(line, spans[0][0] if spans else 0)
     stop = min(len(line), start + WIDTH)
     parts, position = ["…" if start else ""], start
@@ -107,6 +108,20 @@ def mark(line: str, words: Words, opening: str, closing: str) -> str:
             position = b
     parts += [line[position:stop], "…" if stop < len(line) else ""]
     return "".join(parts)
+
+
+def _joined_in_tags(line: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans, with one in place of those of neighbouring words of a tag."""
+    joined: list[tuple[int, int]] = []
+    tags = tag_spans(line) if "#" in line else []
+    for start, stop in spans:
+        last = joined[-1] if joined else (0, 0)
+        is_next = line[last[1] : start] in ("/", "-", "_")
+        if is_next and any(a <= last[0] and stop <= b for a, b in tags):
+            joined[-1] = (last[0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
 
 
 def _window(line: str, first: int) -> int:

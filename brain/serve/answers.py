@@ -55,7 +55,8 @@ def _change(document: Json) -> list[str]:
     outcome = "Nothing to change" if document["outcome"] == "unchanged" else document["outcome"]
     lines = [f"{outcome.capitalize()}: [id:{short(document['id'])}] in {short(place)}"]
     if delta := document.get("delta"):
-        lines.append(f"Its score changed by {delta:+g}.")
+        now = f" It is {document['score']:g} now." if document.get("score") is not None else ""
+        lines.append(f"Its score changed by {delta:+g}.{now}")
     if document.get("state") == "pending":
         lines.append(
             "It is not in the note yet, because the note is being edited. It can be found."
@@ -70,6 +71,7 @@ def _change(document: Json) -> list[str]:
 
 
 _REMARKS = {
+    "absent": "It did not have the tags",
     "redacted": "Left out as secrets or personal data:",
     "unmade": "These notes do not exist yet:",
     "linked_from": "Still linked from",

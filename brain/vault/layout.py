@@ -95,7 +95,8 @@ class Vault(NamedTuple):
         is a link."""
         real = f"{self.root_path}/{path}"
         if not _is_real(os.path.dirname(real)) or os.path.islink(real):
-            raise Refused(f"{path} is behind a symbolic link.", "Brain writes real files only.")
+            message = f"{path} is reached through a symbolic link."
+            raise Refused(message, "Brain does not write through links.")
         return real
 
     @property

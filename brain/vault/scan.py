@@ -284,7 +284,9 @@ class _Walk:
             self._symlink(path)
 
     def _is_included(self, path: str) -> bool:
-        included = self.include is not None and self.include.match(path) is not None
+        stem, dot, ending = path.rpartition(".")
+        paths = (path, f"{stem}{dot}{ending.lower()}")  # Obsidian reads `NOTE.MD` as well
+        included = self.include is not None and any(map(self.include.match, paths))
         return included and not (self.exclude and self.exclude.match(path))
 
     def _is_copy(self, prefix: str, name: str) -> bool:

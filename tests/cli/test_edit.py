@@ -101,7 +101,7 @@ def test_the_text_is_kept_if_it_cannot_be_written(
     )
     said = run("edit", ID)
     assert said.code == 12
-    assert f"{ID} was changed since it was read." in said.err
+    assert f"{ID} has changed since it was read." in said.err
     assert [f"Your text is in {path}." in said.err for path in left(tmp_path)] == [True]
     assert "DuckDB" in left(tmp_path)[0].read_text()
     assert "one file each" in note.read_text()

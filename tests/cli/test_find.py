@@ -257,7 +257,7 @@ def test_show_prints_every_field_that_json_has(demo: Path, run: Run, name: str) 
 def test_an_ambiguous_name_lists_the_places(demo: Path, run: Run) -> None:
     said = run("show", "TASK")
     assert said.code == 5
-    assert "could be any of 5: 40_Brain/tasks.json:3 (TASK-001)" in said.err
+    assert "matches 5 entries: 40_Brain/tasks.json:3 (TASK-001)" in said.err
     assert said.err.endswith("Give its id or path:line.\n")
 
 

@@ -255,7 +255,7 @@ def test_no_vault_here(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
             4,
             "There is no setting 'serchLimit'. Did you mean 'searchLimit'?",
         ),
-        (["show", "TASK"], 5, "'TASK' could be any of 5"),
+        (["show", "TASK"], 5, "'TASK' matches 5 entries"),
     ],
 )
 def test_an_error_is_a_sentence_and_a_remedy(

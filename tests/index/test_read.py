@@ -24,7 +24,7 @@ def test_an_entry_by_its_id_or_its_place(vault: MakeVault, opened: OpenBrain) ->
     assert lookup.find(brain.vault, "task-1").ref == "TASK-1"
     for path in ("Architecture.md", "./Architecture.md", "Notes/../Architecture.md"):
         assert lookup.find(brain.vault, path).path == "Architecture.md"
-    with pytest.raises(Ambiguous, match="'m-' could be any of 5"):
+    with pytest.raises(Ambiguous, match="'m-' matches 5 entries"):
         lookup.find(brain.vault, "m-")
     for name in (
         "m-9",

@@ -202,7 +202,7 @@ def test_what_a_person_went_on_with_is_kept(house: Brain) -> None:
     assert [shape.id for shape in report.undone] == [two.id]
     (kept,) = report.kept
     assert kept.id == one.id
-    assert "was changed since" in kept.data["why_not"]
+    assert "has changed since" in kept.data["why_not"]
     assert "no vegetables" in note(house, zoo)
 
 

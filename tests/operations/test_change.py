@@ -178,7 +178,7 @@ def test_ids_in_every_spelling(brain: Brain, name: str) -> None:
 
 def test_words_that_several_have(made: Made) -> None:
     brain = made({NOTE: "- seals bark\n- seals sleep\n"})
-    with pytest.raises(Ambiguous, match="could be any of 2"):
+    with pytest.raises(Ambiguous, match="matches 2 entries"):
         brain.pin("seals")
     assert brain.pin("seals sleep").text == "seals sleep #pinned"
 
@@ -525,3 +525,78 @@ def test_tags_can_be_replaced(made: Made, line: str, tags: list[str], expected: 
     undone = brain.undo()
     assert undone.outcome == "undone"
     assert note(brain) == f"- {line} ^m-aaaaaaa1\n"
+
+
+def test_a_forgotten_memory_is_named_with_its_undo(brain: Brain) -> None:
+    event = brain.forget(ID).event
+    for again in (brain.forget, brain.show):
+        with pytest.raises(NotFound, match=rf"{ID} was forgotten\. `brain undo {event}` restores"):
+            again(ID)
+    brain.agent_add("stranger", type="skill")
+    with pytest.raises(NotFound, match="There is no entry"):
+        brain.show(ID, by="stranger")
+    brain.undo(event)
+    assert brain.forget(ID).outcome == "forgotten"
+
+
+def test_a_tag_to_remove_that_is_not_there_is_named(brain: Brain) -> None:
+    removed = brain.tag(ID, remove=["#DB", "nothere"])
+    assert (removed.outcome, removed.absent, removed.tags) == ("tagged", ["nothere"], [])
+    again = brain.tag(ID, remove=["db"])
+    assert (again.outcome, again.absent) == ("unchanged", ["db"])
+
+
+def test_what_a_tag_may_contain(brain: Brain) -> None:
+    for tag in ("123", "a b", ""):
+        with pytest.raises(BadRequest, match=r"has letters, digits, .* and is not only a number"):
+            brain.tag(ID, [tag])
+
+
+def test_a_memory_has_at_most_a_hundred_tags(brain: Brain) -> None:
+    many = [f"t{number}" for number in range(101)]
+    before = note(brain)
+    message = "A memory may have 100 tags, not "
+    for ask in (
+        lambda: brain.remember("Seals bark", tags=many),
+        lambda: brain.remember(f"Seals bark #{' #'.join(many)}"),
+        lambda: brain.update(ID, tags=many),
+        lambda: brain.update(ID, f"Seals bark #{' #'.join(many)}"),
+        lambda: brain.tag(ID, many),
+        lambda: brain.tag(ID, many[:100]),  # it has one
+    ):
+        with pytest.raises(BadRequest, match=message):
+            ask()
+    assert note(brain) == before
+    assert len(brain.tag(ID, many[:99]).tags) == 100
+
+
+@pytest.mark.parametrize(
+    "again", ["[[walrus]]", "Notes/Walrus.md", "[[Notes/Walrus]]", "[[Walrus|the animal]]"]
+)
+def test_another_spelling_of_a_link_is_the_same_link(brain: Brain, again: str) -> None:
+    linked = brain.link(ID, "Walrus")
+    assert brain.link(ID, again).outcome == "unchanged"
+    assert linked.text in note(brain)
+    assert brain.link(ID, "[[Walrus#Tusks]]").outcome == "linked"
+    assert brain.unlink(ID, again).outcome == "unlinked"
+    assert "[[Walrus]]" not in note(brain)
+
+
+def test_feedback_says_what_the_score_is_now(brain: Brain) -> None:
+    assert brain.reinforce(ID).score == 3
+    assert brain.demote(ID).score == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- Seals bark", "- Seals bark ^"),
+        ("* Seals bark", "- Seals bark ^"),
+        ("- Seals bark\n    - at night", "- Seals bark ^"),
+        ("-5 degrees is cold", "- -5 degrees is cold ^"),
+    ],
+)
+def test_a_list_mark_is_not_doubled(brain: Brain, text: str, expected: str) -> None:
+    brain.remember(text, date=False)
+    assert f"\n{expected}m-" in note(brain)
+    assert brain.update(ID, "- Chose DuckDB").text.startswith("2026-02-01: Chose DuckDB")

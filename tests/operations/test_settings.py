@@ -128,7 +128,7 @@ def test_an_agent_that_is_not_the_admin_may_not(tuned: Brain) -> None:
 def test_what_somebody_else_set_meanwhile_stays(tuned: Brain) -> None:
     text = TEXT.replace("a=b", "x=y")
     (tuned.vault.paths.root / YAML).write_text(text, encoding="utf-8")
-    with pytest.raises(StaleFile, match="aliases was changed since"):
+    with pytest.raises(StaleFile, match="aliases has changed since"):
         tuned.alias_add("a", ["c"])
     assert note(tuned, YAML) == text
 

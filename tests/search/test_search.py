@@ -203,7 +203,16 @@ def test_limit(searched: Searched) -> None:
     brain = searched({f"{n:02}.md": f"walrus {n}\n" for n in range(30)})
     assert len(brain.search("walrus").results) == 10
     assert len(brain.search("walrus", limit=25).results) == 25
-    assert brain.search("walrus", limit=0).results == []
+    for limit in (0, -1):
+        with pytest.raises(BadRequest, match=f"The limit must be at least 1, not {limit}"):
+            brain.search("walrus", limit=limit)
+
+
+def test_a_question_that_is_missing(searched: Searched) -> None:
+    brain = searched({"a.md": "walrus\n"})
+    for question in (None, "", " ", 7):
+        with pytest.raises(BadRequest, match="There is nothing to search for"):
+            brain.search(question)  # type: ignore[arg-type]
 
 
 # -- where it stands ---------------------------------------------------------------------------

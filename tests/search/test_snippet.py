@@ -28,6 +28,8 @@ def marked(line: str, question: str, prefix: bool = False) -> str:
         ("東京の水族館", "館", "東京の水族<館>"),
         ("데이터베이스", "데이터", "<데이터>베이스"),
         ("- a #db tag", "#db", "- a #<db> tag"),
+        ("#adr/accepted #db", "#adr/accepted", "#<adr/accepted> #db"),
+        ("#adr/accepted", "accepted", "#adr/<accepted>"),
         ("nothing here", "walrus", "nothing here"),
         ("   \t walrus \r", "walrus", "<walrus>"),
     ],

@@ -320,7 +320,7 @@ def test_a_change_that_later_ones_build_on_cannot_be_dropped(opened: Open, root:
     for write in (UPDATE, AGAIN):
         store.apply([write])
     first, second = store.pending()
-    with pytest.raises(StaleFile, match=f"{A} was changed since"):
+    with pytest.raises(StaleFile, match=f"{A} has changed since"):
         store.drop(first.write.id)
     store.drop(second.write.id)
     age(root / NOTE, 2000)
@@ -371,7 +371,9 @@ def test_a_note_that_became_unsafe_says_so(opened: Open, root: Path, how: str) -
         (root / NOTE).chmod(0o444)
     store.absorb()
     [pending] = store.pending()
-    assert ("is read-only" if how == "read-only" else "is behind a symbolic link") in pending.why
+    assert (
+        "is read-only" if how == "read-only" else "is reached through a symbolic link"
+    ) in pending.why
     if how == "link":
         (root / NOTE).unlink()
         (root / "elsewhere.md").rename(root / NOTE)

@@ -145,7 +145,7 @@ def test_sentences(store: Store, root: Path) -> None:
     before = base.snapshot(root)
     with pytest.raises(NotFound, match="m-none0000 is not in 40_Brain"):
         store.apply([Write("update", "m-none0000", Update(NOTE, "m-none0000", "x"))])
-    with pytest.raises(StaleFile, match=f"{kit.A} was changed since"):
+    with pytest.raises(StaleFile, match=f"{kit.A} has changed since"):
         store.apply([Write("undo", kit.A, Replace(NOTE, kit.A, "- x", "- not this"))])
     with pytest.raises(BadRequest):
         store.apply([Write("config", "x", Configure(NOTE, "x", 1, 0))])
@@ -153,7 +153,7 @@ def test_sentences(store: Store, root: Path) -> None:
         store.apply([Write("reinforce", kit.A, None, {"seq": 3})])
     with pytest.raises(BadRequest, match="The journal has its own path"):
         store.apply([kit.write("remember")._replace(data={"path": "x"})])
-    with pytest.raises(BadRequest, match="This cannot be written down"):
+    with pytest.raises(BadRequest, match=r"This cannot be stored .*Use plain text"):
         store.apply([kit.write("remember")._replace(data={"x": b"bytes"})])
     untouched(store, before)
 
@@ -196,14 +196,14 @@ def test_symbolic_link(store: Store, root: Path) -> None:
     (root / "elsewhere.md").write_text(kit.MEMORY)
     (root / NOTE).unlink()
     (root / NOTE).symlink_to("../elsewhere.md")
-    refused(store, "40_Brain/MEMORY.md is behind a symbolic link")
+    refused(store, "40_Brain/MEMORY.md is reached through a symbolic link")
 
 
 def test_folder_behind_a_symbolic_link(store: Store, root: Path) -> None:
     (root / "elsewhere").mkdir()
     (root / "40_Brain/agents").symlink_to("../elsewhere")
     writes = [kit.write("remember"), kit.adding("x", "m-00000001", "40_Brain/agents/MEMORY.md")]
-    refused(store, "is behind a symbolic link", writes)
+    refused(store, "is reached through a symbolic link", writes)
 
 
 def test_hard_link(store: Store, root: Path) -> None:

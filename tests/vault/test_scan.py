@@ -35,7 +35,9 @@ def test_only_notes_and_no_dot_folders(walk) -> None:
         "40_Brain/.hidden/MEMORY.md": "", "40_Brain/.agent/tasks/tasks.json": "",
         "40_Brain/.agent/.x/MEMORY.md": "", "x/.agent/tasks/tasks.json": "", "pic.png": "",
     })  # fmt: skip
-    assert sorted(found.stats) == ["40_Brain/.agent/tasks/tasks.json", "a.md", "sub/y.md"]
+    assert sorted(found.stats) == [
+        "40_Brain/.agent/tasks/tasks.json", "a.md", "c.MD", "sub/y.md",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -116,6 +118,12 @@ def test_include_and_exclude(walk) -> None:
     assert sorted(walk(files, include=("*.txt", "a.*")).stats) == ["a.md", "b.txt"]
     assert sorted(walk(files, include=()).stats) == []
     assert sorted(walk(files | brain, exclude=("**",)).stats) == ["40_Brain/MEMORY.md"]
+
+
+def test_the_case_of_an_ending_does_not_matter(walk) -> None:
+    assert sorted(walk({"UPPER.MD": "a", "x.Md": "b", "UPPER.TXT": "c"}).stats) == [
+        "UPPER.MD", "x.Md",
+    ]  # fmt: skip
 
 
 def test_ignore_files(walk) -> None:
