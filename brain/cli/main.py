@@ -176,10 +176,20 @@ def _reworded(error: click.ClickException) -> BrainError:
     message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # see Words
     if not message.endswith((".", "?", "?)")):
         message += "."
+    for pattern, words in _REWORDED:
+        message = re.sub(pattern, words, message)
     remedy = f"See `{command} --help`."
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
         remedy += " Put words that begin with a dash after `--`."
     return BadRequest(message, remedy)
+
+
+_REWORDED = (  # what click says about numbers
+    (r"is not a valid integer(?: range)?\.", "is not a whole number."),
+    (r"is not a valid float(?: range)?\.", "is not a number."),
+    (r"is not in the range (\S+?)<=x<=(\S+)\.", r"is not from \1 to \2."),
+    (r"is not in the range x>=(\S+)\.", r"is less than \1."),
+)
 
 
 # -- commands from operations ----------------------------------------------------------------------

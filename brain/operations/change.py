@@ -388,6 +388,8 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
     """Return the text of a link, and the memory to which it leads, if any. An id is preferred to
     the name of a note, and the name of a note to the text of a memory."""
     to = to.strip()
+    if not to.strip("[]"):
+        raise BadRequest("The link has no target.", "Name a note or a memory.")
     if to.startswith("[[") and "^" not in to:
         return to, None
     is_id = read.exact(vault.index, lookup.bare_id(to))

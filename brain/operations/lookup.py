@@ -35,7 +35,7 @@ EDITABLE = ("memory", "archive")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
 WORDS = r"\w[\w\s'’.,:;!?()-]*"  # other texts are never searched for as words
-_MARK = re.compile(r"[-*+][ \t]+(?=\S)")
+_MARK = re.compile(r"\A[-*+][ \t]+(?=\S)")
 _ITEMS = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _WORD = re.compile(f"[^\\W{UNSPACED}]+")
 _UNSPACED_PART = re.compile(f"[{UNSPACED}]+")
@@ -181,7 +181,12 @@ def is_memory(row: Row) -> bool:
 def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
     """Return the memory with this name that the actor may read. `agent` limits the search to
     memories of that agent."""
-    row = find(vault, name, owners=visible(vault, by, agent), titles=False)
+    row, line = locate(vault, name, visible(vault, by, agent), titles=False)
+    if not line:
+        raise BadRequest(
+            f"{name!r} is a whole note, not a memory.",
+            f"Name its line, as in {row.path}:{row.line}.",
+        )
     if not is_memory(row):
         raise BadRequest(
             f"{row.ref} is not a memory; it is in {row.path}, line {row.line}.",

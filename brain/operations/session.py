@@ -75,6 +75,8 @@ def session_append(
     actor = actors.resolve(vault, by)
     if role not in ROLES:
         raise BadRequest(f"There is no role {role!r}.", f"One of: {', '.join(ROLES)}.")
+    at = time_of(at, vault.clock())
+    start_of(at)  # raises BadRequest if it is not a time
     given = _input(input)
     if not text.strip() and (role != "tool_call" or not name):
         raise BadRequest("The message is empty.", "Give its text, or the name of the tool.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from brain.formats.links import tag_spans
 from brain.formats.text import UNSPACED
 from brain.search.question import Term
 from brain.words import fold, stem
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from brain.index.read import Row
 
 WIDTH = 160
+_TAG = re.compile(r"(?<!\S)#[\w/-]+")
 _PROPERTIES = re.compile(r"---[ \t]*\r?\n(?:.*\n)*?---[ \t]*\r?(?:\n|\Z)")
 
 
@@ -113,7 +113,7 @@ def mark(line: str, words: Words, opening: str, closing: str) -> str:
 def _joined_in_tags(line: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return spans, with one in place of those of neighbouring words of a tag."""
     joined: list[tuple[int, int]] = []
-    tags = tag_spans(line) if "#" in line else []
+    tags = [match.span() for match in _TAG.finditer(line)] if "#" in line else []
     for start, stop in spans:
         last = joined[-1] if joined else (0, 0)
         is_next = line[last[1] : start] in ("/", "-", "_")

@@ -684,3 +684,21 @@ def test_the_help_cuts_no_summary(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("COLUMNS", "80")
     cut = [line for line in run("--help").out.split("\n")[1:] if line.endswith("...")]
     assert cut == []
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["search", "frost", "--limit", "0"], "0 is not from 1 to 1000."),
+        (["search", "frost", "--limit", "few"], "'few' is not a whole number."),
+        (["list", "--offset", "-1"], "-1 is less than 0."),
+        (["remember", "a", "--importance", "much"], "'much' is not a number."),
+        (["budget", "much"], "'much' is not a whole number."),
+    ],
+)
+def test_a_number_that_does_not_fit_is_refused_in_words(
+    run: Run, args: list[str], message: str
+) -> None:
+    said = run(*args)
+    assert said.code == 2
+    assert message in said.err

@@ -594,9 +594,27 @@ def test_feedback_says_what_the_score_is_now(brain: Brain) -> None:
         ("* Seals bark", "- Seals bark ^"),
         ("- Seals bark\n    - at night", "- Seals bark ^"),
         ("-5 degrees is cold", "- -5 degrees is cold ^"),
+        ("Seals - bark", "- Seals - bark ^"),
     ],
 )
 def test_a_list_mark_is_not_doubled(brain: Brain, text: str, expected: str) -> None:
     brain.remember(text, date=False)
     assert f"\n{expected}m-" in note(brain)
     assert brain.update(ID, "- Chose DuckDB").text.startswith("2026-02-01: Chose DuckDB")
+
+
+def test_a_whole_note_is_not_a_memory(brain: Brain) -> None:
+    """A path without a line would change the first memory of the note."""
+    before = note(brain)
+    for ask in (brain.forget, brain.pin, lambda id: brain.update(id, "Seals bark")):
+        for name in (NOTE, f"{NOTE}:0"):
+            with pytest.raises(BadRequest, match=r"is a whole note, not a memory\. Name its line"):
+                ask(name)
+    assert note(brain) == before
+    assert brain.forget(f"{NOTE}:4").id == ID
+
+
+def test_a_link_without_a_target_is_refused(brain: Brain) -> None:
+    for target in ("", " ", "[[]]"):
+        with pytest.raises(BadRequest, match="The link has no target"):
+            brain.link(ID, target)

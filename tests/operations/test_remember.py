@@ -114,7 +114,7 @@ def test_nothing_is_refused(brain: Brain, text: str) -> None:
         ({"kind": "thought"}, "no kind 'thought'"),
         ({"source": "rumour"}, "no source 'rumour'"),
         ({"confidence": 1.5}, "from 0 to 1"),
-        ({"tags": ["no tag"]}, "not a tag"),
+        ({"tags": ["no tag"]}, "cannot be a tag"),
     ],
 )
 def test_nonsense_is_refused(brain: Brain, options: dict[str, object], sentence: str) -> None:

@@ -359,3 +359,12 @@ def test_no_line_is_lost_or_doubled(
     assert [line["id"] for line in found["s1"]] == wanted
     assert {id: [line["id"] for line in found[id]] for id in forks} == forks
     assert len(found) == 1 + len(forks)
+
+
+def test_the_time_of_a_message_is_a_time(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({}))
+    with pytest.raises(BadRequest, match="'never' is not a date"):
+        brain.session_append("s-times", "Hello", at="never")
+    assert brain.session_list() == []
+    brain.session_append("s-times", "Hello", at="2026-02-01T09:30:00Z")
+    assert brain.session_show("s-times").messages[0]["timestamp"] == "2026-02-01T09:30:00Z"
