@@ -23,6 +23,11 @@ NOT_LOST: dict[str, list[Step]] = {
         *W0_DELETES, remember("a1"), ("load", "device"), ("checkout", 3), ("load", "w0"),
         typed("device", "p1"), ("save", "device"), SYNC, typed("w0", "p2"), ("save", "w0"),
     ],
+    "a person pastes it before Brain reads the note, and a device saves an old text with it": [
+        ("load", "device"), remember("a1"), ("load", "w0"), ("delete", "w0", "p91.1"),
+        ("save", "w0"), SYNC, ("paste", "w0", 4), ("save", "w0"), typed("device", "p1"),
+        ("save", "device"),
+    ],
     "a window saves over git while nothing is guarded, and a device brings an old text": [
         *W0_DELETES, GIT_RETURNS_IT, SYNC, typed("w0", "p1"), ("save", "w0"), remember("a1"),
         typed("device", "p2"), ("save", "device"),

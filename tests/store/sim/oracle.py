@@ -118,7 +118,7 @@ class Oracle:
                 self.fate[t].append(f"{self.now():.2f} overwritten by {actor}")
         for t in sorted(file.tokens & new & file.unread.keys() - self.flight):
             if self.status[t] == REQUIRED:
-                self.set(t, REPLACED, f"by {actor}, who has not finished")
+                self._replaced(t, REPLACED, f"by {actor}, who has not finished")
         file.looked_at = None
 
     def finish(self, actor: Any, file: File, text: str, old: File | None = None) -> None:
