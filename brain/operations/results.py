@@ -318,7 +318,7 @@ class Forgotten(Changed):
 
 
 class Tagged(Changed):
-    """A memory with changed tags. `absent` are the tags to remove that it did not have."""
+    """A memory with changed tags. `absent` are the tags to remove that the memory did not have."""
 
     absent: list[str]
 
