@@ -102,6 +102,6 @@ def test_a_transcript_over_the_size_limit_is_searched(vault: MakeVault, opened: 
     with opened(root) as brain:
         found = brain.search('"Walrus number 199"', scopes=["sessions"])
         assert found.results[0].row.line == 200
-        brain.session_append("s1", "The penguin came late")
+        brain.session_append("s1", "The penguin came late", create=True)
         assert brain.search("penguin", scopes=["sessions"]).results
         assert brain.doctor().problems == []

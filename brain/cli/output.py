@@ -140,6 +140,19 @@ def say_entry(head: str, text: str) -> None:
         say(f"{head}  {fitted(text, before)}".rstrip())
 
 
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Return a line for each row of texts, with aligned columns. Empty columns are left out."""
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            text + " " * (width - columns(text))
+            for text, width in zip(row, widths, strict=True)
+            if width
+        )
+        for row in rows
+    ]
+
+
 def indented(text: str) -> str:
     """Return a text that is part of a list, each line of it two columns from the margin."""
     return "\n".join([f"  {line}" for line in text.split("\n")])

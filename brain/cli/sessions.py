@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain.cli.maintain import stop_signals
-from brain.cli.output import Values, View, choices, counted, indented, note, say, say_entry
+from brain.cli.output import Values, View, aligned, choices, counted, indented, note, say, say_entry
 from brain.errors import BrainError
 from brain.timestamps import shown
 
@@ -24,25 +24,25 @@ RECENT = timedelta(minutes=2)  # a look opens files that changed since so long b
 
 def print_session(session: Session, _: Values) -> None:
     """Print a session on one line, then what is known about it."""
-    _print_line(session)
+    print_sessions([session], {})
     for name in ("client", "cwd", "parent", "summary"):
         if value := getattr(session, name):
             say(f"  {name}: {value}", lines=True)
 
 
 def print_sessions(sessions: list[Session], _: Values) -> None:
-    for session in sessions:
-        _print_line(session)
+    """Print a session per line."""
+    rows = [
+        [
+            each.id, shown(each.updated or "")[:16], each.agent,
+            counted(each.messages, "message"), each.state.replace("open", ""),
+        ]
+        for each in sessions
+    ]  # fmt: skip
+    for head, each in zip(aligned(rows), sessions, strict=True):
+        say_entry(head, each.title)
     if not sessions:
         say("No sessions.")
-
-
-def _print_line(session: Session) -> None:
-    when = shown(session.updated or "")[:16]
-    head = f"{session.id}  {when}  {session.agent}  {counted(session.messages, 'message')}"
-    if session.state != "open":
-        head += f"  {session.state}"
-    say_entry(head, session.title)
 
 
 def print_messages(found: SessionMessages, _: Values) -> None:

@@ -11,6 +11,7 @@ from brain import config
 from brain.cli.output import (
     Values,
     View,
+    aligned,
     choices,
     common,
     counted,
@@ -115,15 +116,20 @@ def _note_warnings(vault: OpenVault) -> None:
         note(f"brain.yaml line {problem.line}: {problem.message}")
 
 
-def print_agents(found: list[Agent], _: Values) -> None:
-    for agent in found:
-        print_agent(agent, {})
-
-
 def print_agent(agent: Agent, _: Values) -> None:
-    """Print an agent with its type on this machine, and why that is lower than it claims or than
-    it is registered."""
-    say(f"{agent.name}  {agent.type}  {agent.path}")
+    print_agents([agent], {})
+
+
+def print_agents(found: list[Agent], _: Values) -> None:
+    """Print an agent per line, with its type on this machine."""
+    rows = [[agent.name, agent.type, agent.path] for agent in found]
+    for line, agent in zip(aligned(rows), found, strict=True):
+        say(line)
+        _print_limit(agent)
+
+
+def _print_limit(agent: Agent) -> None:
+    """Print why the type of an agent is lower than it claims or than it is registered."""
     if agent.claims != agent.type:
         limit = "registered as" if agent.registered else "not registered, so at most"
         say(f"  claims {agent.claims}; {limit} {agent.registered or agent.type}", "dim")

@@ -208,7 +208,7 @@ OPERATIONS = (
               ("brain session start",
                'brain session start --agent claude --title "Fix the build"')),
     Operation("session append", "operations.session", "sessions", "Append a message to a session.",
-              "The first message creates the session. Secrets are removed.",
+              "Secrets are removed.",
               ('brain session append s-4jk2q8xw1z "Where are the tests?"',
                "brain session append s-4jk2q8xw1z --role tool_call --name read"
                " --input '{\"path\": \"README.md\"}'")),

@@ -170,6 +170,7 @@ PARAMETERS = {
     "session append.message": Parameter(
         "The id of the message.  [default: a new one]", metavar="ID"
     ),
+    "create": Parameter("Create the session if there is none with this id."),
     "at": Parameter("The time of the message.  [default: now]", metavar="TIME"),
     "session fork.message": Parameter("Copy up to this message.  [default: all]", metavar="ID"),
     "new": Parameter("The id of the copy.  [default: a new one]", metavar="ID"),

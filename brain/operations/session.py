@@ -38,7 +38,7 @@ def session_start(
     """Start a session of an agent, or continue the one that has this id. Sessions older than
     `sessionRetentionDays` are archived."""
     actor = actors.resolve(vault, by)
-    place = _place(vault, id or ids.new(), agent, actor)
+    place = _place(vault, id or ids.new(), agent, actor, create=True)
     now = vault.now()
     with _appending(vault, place, actor, create=True) as writer:
         if not os.fstat(writer.handle).st_size:
@@ -60,12 +60,13 @@ def session_append(
     message: str = "",
     at: str = "",
     fields: Mapping[str, Any] | None = None,
+    create: bool = False,
     agent: str = "",
     by: Actor | str = "",
 ) -> SessionLine:
-    """Append a message to a session. The first message creates the session. When this function
-    returns, the message survives the end of the process. With `sessionSync: always`, it also
-    survives a power failure.
+    """Append a message to a session. With `create`, the first message creates the session. When
+    this function returns, the message survives the end of the process. With `sessionSync: always`,
+    it also survives a power failure.
 
     `message` is the id of the message. If a message with this id and role exists, nothing is
     appended. A tool call and its result have the same id. `name` is the name of the speaker or the
@@ -80,7 +81,7 @@ def session_append(
     given = _input(input)
     if not text.strip() and (role != "tool_call" or not name):
         raise BadRequest("The message is empty.", "Give its text, or the name of the tool.")
-    place = _place(vault, id, agent, actor)
+    place = _place(vault, id, agent, actor, create=create)
     line: dict[str, Any] = {"id": message or _message_id(), "role": role}
     line |= {"name": name} if name else {}
     line |= {"content": text} if text.strip() else {}
@@ -267,9 +268,10 @@ def _owners(vault: OpenVault, by: Actor | str, agent: str) -> tuple[str, ...] | 
     return (catalog.folder_of(vault, agent).owner,) if agent else seen
 
 
-def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
-    """Return the place of a session that exists, or is to be created by this actor: in the agent's
-    folder, else the actor's own. An archived session comes back from the archive."""
+def _place(vault: OpenVault, id: str, agent: str, actor: Actor, *, create: bool) -> Place:
+    """Return the place of a session that exists, or with `create` of one that this actor is to
+    create: in the agent's folder, else the actor's own. An archived session comes back from the
+    archive."""
     owners = _owners(vault, actor, agent)
     try:
         place = catalog.locate(vault, id, owners, exact=True)
@@ -278,7 +280,11 @@ def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
         folder = catalog.folder_of(vault, agent)
         if other := catalog.find_ignoring_case(vault, folder.path, id):
             raise Refused(f"There is a session {other} already.", "Choose another id.") from None
-        return Place(ids.check_new(id), f"{folder.path}/{id}{SUFFIX}", folder.owner, False)
+        ids.check_new(id)
+        if not create:
+            remedy = f"Start it with `brain session start {id}`, or add --create."
+            raise NotFound(f"There is no session {id!r}.", remedy) from None
+        return Place(id, f"{folder.path}/{id}{SUFFIX}", folder.owner, False)
     vault.store.allow(actor, place.path)
     return archive.restore(vault, place) if place.is_archived else place
 

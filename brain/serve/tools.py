@@ -205,6 +205,7 @@ TOOLS = (
             Argument("name", "name", "string", "The speaker or the tool."),
             Argument("message", "message", "string", "Id of the message, if it may be repeated."),
         ),
+        fixed={"create": True},
     ),
     Tool(
         "project_knowledge", "list", "List what is known of a project",

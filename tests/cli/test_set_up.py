@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from brain.cli.terminal import columns
 from tests.cli.conftest import Run
 
 
@@ -57,3 +58,20 @@ def test_init_adds_views_on_request(tmp_path: Path, run: Run) -> None:
     assert "Memory.base" not in run("init", tmp_path / "new").out
     said = run("init", "--views", tmp_path / "new")
     assert said.out.startswith("  + 40_Brain/Memory.base\n1 file created in ")
+
+
+def test_lists_have_aligned_columns(run: Run, demo: Path) -> None:
+    """Also if a name is written in wide characters."""
+    for name in ("claude", "a", "庭師"):
+        run("agent", "add", name)
+    lines = run("agent", "list").out.splitlines()
+    starts = {columns(line[: line.index("project")]) for line in lines if "project  " in line}
+    assert len(starts) == 1
+    for id in ("s1", "a-longer-id"):
+        run("session", "start", id, "--title", "Leeks")
+    lines = [line for line in run("session", "list").out.splitlines() if "Leeks" in line]
+    assert len({line.index("Leeks") for line in lines}) == 1
+    assert len({line.index("admin") for line in lines}) == 1
+    run("session", "end", "s1")
+    lines = [line for line in run("session", "list").out.splitlines() if "Leeks" in line]
+    assert len({line.index("Leeks") for line in lines}) == 1

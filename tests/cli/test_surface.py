@@ -48,7 +48,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "move": ("move", "m-7f3k2ab4", "Project Context"),
     "reinforce": ("reinforce", "m-7f3k2ab4"),
     "demote": ("demote", "m-7f3k2ab4"),
-    "session": ("session", "append", "s1", "Hello"),
+    "session": ("session", "append", "s1", "Hello", "--create"),
     "history": ("history", "m-7f3k2ab4"),
     "audit": ("audit",),
     "undo": ("undo",),

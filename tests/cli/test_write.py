@@ -159,7 +159,9 @@ def test_it_reads_a_pipe(demo: Path, run: Run) -> None:
         assert run("remember", "-", "--json").json["text"] == "2026-10-01: Whales sing"
 
 
-@pytest.mark.parametrize("command", [("remember",), ("update", ID), ("session", "append", "s1")])
+@pytest.mark.parametrize(
+    "command", [("remember",), ("update", ID), ("session", "append", "s1", "--create")]
+)
 def test_an_empty_text_is_not_a_missing_one(demo: Path, run: Run, command: tuple[str, ...]) -> None:
     """A script whose variable is empty does not wait for a pipe, and stores nothing else."""
     with patch("sys.stdin", io.StringIO("Seals bark\n")):

@@ -103,7 +103,7 @@ def test_not_in_the_id_of_a_session(brain: Brain) -> None:
     brain.session_append(session.id, "Seals bark")
     for create in (
         lambda: brain.session_start(SECRET),
-        lambda: brain.session_append(SECRET, "Seals bark"),
+        lambda: brain.session_append(SECRET, "Seals bark", create=True),
         lambda: brain.session_fork(session.id, new=SECRET),
     ):
         with pytest.raises(BadRequest, match="secret"):

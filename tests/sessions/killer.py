@@ -25,12 +25,12 @@ SOURCE = FIXTURES / "codex_0.99"
 
 def prepare(brain: Brain) -> None:
     for id in TEXTS:
-        brain.session_append("s1", f"Text {id}", message=id)
+        brain.session_append("s1", f"Text {id}", message=id, create=True)
 
 
 def append(brain: Brain, acknowledge: Callable[[str], None]) -> None:
     for number in range(12, 24):
-        brain.session_append("s1", f"Text {number}", message=f"m{number}")
+        brain.session_append("s1", f"Text {number}", message=f"m{number}", create=True)
         acknowledge(f"m{number}")
 
 

@@ -48,7 +48,7 @@ from tests import kit
 root, state, name = sys.argv[1:]
 with kit.open_brain(Path(root), Path(state)) as brain:
     for number in range(40):
-        brain.session_append("s1", f"{name} {number}", message=f"{name}{number}")
+        brain.session_append("s1", f"{name} {number}", message=f"{name}{number}", create=True)
 """
 
 
@@ -80,7 +80,7 @@ def test_the_cost_of_an_append_does_not_grow(
     path = root / "40_Brain/sessions/s1.jsonl"
     costs = []
     with opened(root) as brain:
-        brain.session_append("s1", "First")
+        brain.session_append("s1", "First", create=True)
         for size in (200, 20_000):
             line = transcript.encode({"id": "x", "role": "user", "content": "y" * 100})
             mark = transcript.encode({"role": "checkpoint", "messages": size})
@@ -89,7 +89,7 @@ def test_the_cost_of_an_append_does_not_grow(
                 file.write(mark)
             for number in range(11):  # the first ones find few lines behind the checkpoint
                 moved.clear()
-                brain.session_append("s1", "z" * 100, message=f"{size:05}-{number:02}")
+                brain.session_append("s1", "z" * 100, message=f"{size:05}-{number:02}", create=True)
             costs.append(dict(moved))
     assert costs[0]["written"] == costs[1]["written"]
     assert costs[1]["read"] <= 2 * 65_536 + 1
@@ -103,8 +103,8 @@ def test_a_transcript_without_checkpoints_is_counted_once(
     path.parent.mkdir()
     path.write_bytes(transcript.encode({"id": "x", "role": "user", "content": "y" * 1000}) * 2000)
     with opened(root) as brain:
-        assert brain.session_append("s1", "One").messages == 2001
-        assert brain.session_append("s1", "Two").messages == 2002
+        assert brain.session_append("s1", "One", create=True).messages == 2001
+        assert brain.session_append("s1", "Two", create=True).messages == 2002
     lines = [line for line, _ in transcript.lines(str(path))]
     assert [line["messages"] for line in lines if line["role"] == "checkpoint"] == [2001]
 

@@ -51,15 +51,34 @@ def test_a_conversation(vault: MakeVault, opened: OpenBrain) -> None:
 
 def test_a_repeated_append_is_recognised(vault: MakeVault, opened: OpenBrain) -> None:
     with opened(vault()) as brain:
-        outcomes = [brain.session_append("s1", "Hello", message="m1").outcome for _ in range(3)]
+        outcomes = [
+            brain.session_append("s1", "Hello", message="m1", create=True).outcome for _ in range(3)
+        ]
         assert outcomes == ["appended", "already", "already"]
-        assert brain.session_append("s1", "Hi", role="assistant", message="m1").messages == 2
+        assert (
+            brain.session_append("s1", "Hi", role="assistant", message="m1", create=True).messages
+            == 2
+        )
+
+
+def test_an_unknown_id_is_an_error(vault: MakeVault, opened: OpenBrain) -> None:
+    """A mistyped id must not create a session."""
+    root = vault()
+    with opened(root) as brain:
+        before = notes(root)
+        with pytest.raises(NotFound, match="There is no session 'TYPO'") as error:
+            brain.session_append("TYPO", "Hello")
+        assert "brain session start TYPO" in error.value.remedy
+        assert notes(root) == before
+        brain.session_start("s1")
+        assert brain.session_append("s1", "Hello").messages == 1
+        assert brain.session_append("s2", "Hello", create=True).messages == 1
 
 
 def test_secrets_are_removed(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault()
     with opened(root) as brain:
-        brain.session_append("s1", "Use ghp_1234567890abcdefghijklmnopqrstuvwxyz12")
+        brain.session_append("s1", "Use ghp_1234567890abcdefghijklmnopqrstuvwxyz12", create=True)
         brain.session_end("s1", summary="It is ghp_1234567890abcdefghijklmnopqrstuvwxyz12")
     assert not any(b"ghp_" in path.read_bytes() for path in (root / "40_Brain").rglob("*.json*"))
 
@@ -83,7 +102,9 @@ def test_a_checkpoint_every_ten_messages(vault: MakeVault, opened: OpenBrain) ->
     root = vault()
     for number in range(25):
         with opened(root) as brain:
-            assert brain.session_append("s1", f"Message {number}").messages == number + 1
+            assert (
+                brain.session_append("s1", f"Message {number}", create=True).messages == number + 1
+            )
     lines = [line for line, _ in transcript.lines(str(root / "40_Brain/sessions/s1.jsonl"))]
     assert [line["messages"] for line in lines if line["role"] == "checkpoint"] == [10, 20]
 
@@ -93,7 +114,7 @@ def test_sessions_json_is_rebuilt(vault: MakeVault, opened: OpenBrain) -> None:
     index = root / "40_Brain/sessions/sessions.json"
     with opened(root) as brain:
         for id in ("a1", "b2"):
-            brain.session_append(id, f"Hello {id}")
+            brain.session_append(id, f"Hello {id}", create=True)
             brain.session_end(id)
         whole = index.read_text()
         for damage in ("", "{", None):
@@ -104,7 +125,7 @@ def test_sessions_json_is_rebuilt(vault: MakeVault, opened: OpenBrain) -> None:
         value = json.loads(whole)
         value["sessions"][1]["stars"] = 5
         index.write_text(json.dumps({"mine": 1, **value}))
-        brain.session_append("a1", "More")
+        brain.session_append("a1", "More", create=True)
         brain.session_end("a1")
         kept = json.loads(index.read_text())
         assert (kept["mine"], kept["sessions"][1]["stars"]) == (1, 5)
@@ -115,16 +136,16 @@ def test_fork(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault()
     with opened(root) as brain:
         for number in range(12):
-            brain.session_append("s1", f"Message {number}", message=f"m{number}")
-        brain.session_append("s1", role="tool_call", name="read", message="t1")
-        brain.session_append("s1", "done", role="tool_result", message="t1")
-        brain.session_append("s1", "Last", message="last")
+            brain.session_append("s1", f"Message {number}", message=f"m{number}", create=True)
+        brain.session_append("s1", role="tool_call", name="read", message="t1", create=True)
+        brain.session_append("s1", "done", role="tool_result", message="t1", create=True)
+        brain.session_append("s1", "Last", message="last", create=True)
         fork = brain.session_fork("s1")
         assert (fork.parent, fork.messages) == ("s1", 15)
         part = brain.session_fork("s1", message="m3", new="part")
         assert (part.id, part.messages) == ("part", 4)
         assert brain.session_fork("s1", message="t1").messages == 14, "the call with its result"
-        brain.session_append("part", "Other way")
+        brain.session_append("part", "Other way", create=True)
         assert brain.session_show("s1").session.messages == 15
         with pytest.raises(Refused, match="already"):
             brain.session_fork("s1", new="part")
@@ -136,9 +157,9 @@ def test_fork(vault: MakeVault, opened: OpenBrain) -> None:
 def test_old_sessions_move_to_the_archive(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault()
     with opened(root) as brain:
-        brain.session_append("old", "The narwhal left", agent="zoo")
+        brain.session_append("old", "The narwhal left", agent="zoo", create=True)
         brain.vault.clock = lambda: base.NOW + timedelta(days=31)
-        brain.session_append("new", "The narwhal is back", agent="zoo")
+        brain.session_append("new", "The narwhal is back", agent="zoo", create=True)
         archived = brain.session_archive(agent="zoo")
         path = "40_Brain/archive/projects/zoo/agent/sessions/old.jsonl"
         assert [each.path for each in archived] == [path]
@@ -148,7 +169,7 @@ def test_old_sessions_move_to_the_archive(vault: MakeVault, opened: OpenBrain) -
         for found in brain.search("narwhal", scopes=("archive",)).results:
             with pytest.raises(BadRequest, match="not a memory"):
                 brain.forget(found.row.ref)
-        brain.session_append("old", "It returned")
+        brain.session_append("old", "It returned", create=True)
         assert brain.session_show("old").session.state == "open"
         assert not (root / path).exists()
 
@@ -160,8 +181,8 @@ def test_an_agent_sees_and_writes_its_own(vault: MakeVault, opened: OpenBrain) -
     other = "---\ntype: project\n---\nOther.\n"
     root = vault(base.VAULT | {"40_Brain/agents/fox/AGENT.md": other})
     with opened(root) as brain:
-        brain.session_append("hers", "Secret plans", agent="zoo")
-        brain.session_append("his", "Mine", by="fox")
+        brain.session_append("hers", "Secret plans", agent="zoo", create=True)
+        brain.session_append("his", "Mine", by="fox", create=True)
         assert sessions(root, "40_Brain/agents/fox/sessions/*.jsonl").keys() == {"his"}
         assert {each.id for each in brain.session_list(by="fox")} == {"2026-01-01", "his"}
         calls = (brain.session_show, brain.session_end, brain.session_fork, brain.session_archive)
@@ -176,7 +197,7 @@ def test_an_agent_sees_and_writes_its_own(vault: MakeVault, opened: OpenBrain) -
                 call("2026-01-01", by="fox")
         with pytest.raises(Denied):
             brain.session_append("2026-01-01", "No", by="fox")
-        assert brain.session_append("hers", "My own", by="fox").path.startswith(
+        assert brain.session_append("hers", "My own", by="fox", create=True).path.startswith(
             "40_Brain/agents/fox"
         )
         assert texts(brain.session_show("hers", agent="zoo").messages) == ["user: Secret plans"]
@@ -189,7 +210,7 @@ def test_an_agent_imports_only_into_its_own(
     root = vault(base.VAULT | {"40_Brain/agents/codex/AGENT.md": "---\ntype: project\n---\n"})
     path = write_lines(tmp_path / "S1.jsonl", [claude_line(1, "Hello")])
     with opened(root) as brain:
-        brain.session_append("S1", "Hers", agent="zoo")
+        brain.session_append("S1", "Hers", agent="zoo", create=True)
         before = notes(root)
         found = brain.session_import([str(path)], by="codex")
         assert (found.messages, len(found.problems)) == (0, 1)
@@ -277,7 +298,7 @@ def test_hostile_ids_are_refused(vault: MakeVault, opened: OpenBrain, tmp_path: 
     assert len(HOSTILE) >= 300
     root = vault()
     with opened(root) as brain:
-        brain.session_append("s1", "Hello", message="m1")
+        brain.session_append("s1", "Hello", message="m1", create=True)
         before = notes(tmp_path)
         for id in HOSTILE:
             for call in (
@@ -296,9 +317,9 @@ def test_hostile_ids_are_refused(vault: MakeVault, opened: OpenBrain, tmp_path: 
 
 def test_names_that_collide_are_refused(vault: MakeVault, opened: OpenBrain) -> None:
     with opened(vault()) as brain:
-        brain.session_append("Abc", "Hello")
+        brain.session_append("Abc", "Hello", create=True)
         with pytest.raises(Refused, match="There is a session Abc already"):
-            brain.session_append("aBC", "Hello")
+            brain.session_append("aBC", "Hello", create=True)
 
 
 def test_a_link_is_not_followed(vault: MakeVault, opened: OpenBrain, tmp_path: Path) -> None:
@@ -307,7 +328,7 @@ def test_a_link_is_not_followed(vault: MakeVault, opened: OpenBrain, tmp_path: P
     target.write_text("")
     os.symlink(target, root / "40_Brain/sessions/link.jsonl")
     with opened(root) as brain, pytest.raises(BrainError, match="link"):
-        brain.session_append("link", "Hello")
+        brain.session_append("link", "Hello", create=True)
     assert target.read_text() == ""
 
 
@@ -339,10 +360,15 @@ def test_no_line_is_lost_or_doubled(
             if step == "append":
                 for _ in range(size):
                     wanted.append(f"m{len(wanted)}")
-                    done = brain.session_append("s1", f"Text {wanted[-1]}", message=wanted[-1])
+                    done = brain.session_append(
+                        "s1", f"Text {wanted[-1]}", message=wanted[-1], create=True
+                    )
                     assert done.messages == len(wanted)
             elif step == "repeat":
-                assert brain.session_append("s1", "Again", message=wanted[-1]).outcome == "already"
+                assert (
+                    brain.session_append("s1", "Again", message=wanted[-1], create=True).outcome
+                    == "already"
+                )
             elif step == "cut":
                 path = next(root.glob("40_Brain/**/s1.jsonl"))
                 with path.open("ab") as file:
@@ -366,5 +392,5 @@ def test_the_time_of_a_message_is_a_time(vault: MakeVault, opened: OpenBrain) ->
     with pytest.raises(BadRequest, match="'never' is not a date"):
         brain.session_append("s-times", "Hello", at="never")
     assert brain.session_list() == []
-    brain.session_append("s-times", "Hello", at="2026-02-01T09:30:00Z")
+    brain.session_append("s-times", "Hello", at="2026-02-01T09:30:00Z", create=True)
     assert brain.session_show("s-times").messages[0]["timestamp"] == "2026-02-01T09:30:00Z"
