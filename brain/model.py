@@ -240,24 +240,6 @@ class Write(NamedTuple):
     id: str = ""
 
 
-def to_json(change: Change) -> dict[str, Any]:
-    """Return a change as a JSON value."""
-    return {"change": type(change).__name__.lower(), **change._asdict()}
-
-
-def from_json(value: dict[str, Any]) -> Change:
-    """Return the change in a JSON value from `to_json`. A version before 0.1.0 also wrote
-    `over`."""
-    types = {type.__name__.lower(): type for type in Change.__args__}
-    fields = {key: _as_tuple(value[key]) for key in value.keys() - {"change", "over"}}
-    change: Change = types[value["change"]](**fields)
-    return change
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(_as_tuple(inner) for inner in value) if isinstance(value, list) else value
-
-
 # -- events and records ----------------------------------------------------------------------------
 
 
@@ -296,8 +278,3 @@ class Record(NamedTuple):
     ref: str
     path: str
     data: dict[str, Any]
-
-    @property
-    def key(self) -> tuple[int, str, int]:
-        """Return the position among all records. Every machine computes the same order."""
-        return self.lamport, self.device, self.seq

@@ -35,6 +35,7 @@ UNSPACED = (
     "\u2e80-\u2fdf\u3040-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\uff66-\uff9f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0002fa1f"
 )
+ONE_LINE = 200  # characters of a text that are kept with a memory or a question
 _UNSTORABLE = re.compile("[\ud800-\udfff\0]")
 
 
@@ -169,6 +170,12 @@ def words_next_to_unspaced(text: str) -> list[str]:
     repetitions."""
     word = f"[^\\W_{UNSPACED}]+"
     return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    line = " ".join(text[: 10 * ONE_LINE].split())
+    return line if len(line) <= ONE_LINE else f"{line[: ONE_LINE - 1].rstrip()}…"
 
 
 def storable(value: Any) -> Any:

@@ -280,7 +280,7 @@ def conflicts(index: Index, open_only: bool = True) -> list[Conflict]:
     with reading():
         db, all_purges = index.db, purges(index.db)
         found = [r for op in ("conflict", "resolve") for r in _of_type(db, op)]
-        records = sorted((r for r in found if not _other_purged(r, all_purges)), key=_key)
+        records = sorted((r for r in found if not _other_purged(r, all_purges)), key=key)
         names = smallest_ids(db, {id for r in records for id in (r.ref, _text(r, "other"))})
     reported: dict[tuple[str, ...], Record] = {}
     resolved: dict[tuple[str, ...], Record] = {}
@@ -296,8 +296,8 @@ def conflicts(index: Index, open_only: bool = True) -> list[Conflict]:
     for pair, record in reported.items():
         # a resolve record without `other` ends all conflicts of its entry
         resolutions = [resolved.get(each) for each in (pair, ("", pair[0]), ("", pair[1]))]
-        last = max(filter(None, resolutions), key=_key, default=None)
-        resolved_at = last.at if last and last.key > record.key else ""
+        last = max(filter(None, resolutions), key=key, default=None)
+        resolved_at = last.at if last and key(last) > key(record) else ""
         if not (open_only and resolved_at):
             type_ = _text(record, "type") or "ambiguous"
             other = _text(record, "other")
@@ -334,11 +334,12 @@ def _of_type(db: sqlite3.Connection, op: str, purged: bool = False) -> Iterator[
 def _other_purged(record: Record, all_purges: Purges) -> bool:
     """Return True if the other entry of a record was purged after the record."""
     other = _text(record, "other")
-    return other in all_purges and record.key < all_purges[other][0]
+    return other in all_purges and key(record) < all_purges[other][0]
 
 
-def _key(record: Record) -> Key:
-    return record.key
+def key(record: Record) -> Key:
+    """Return the position of a record among all records. Every machine computes the same order."""
+    return record.lamport, record.device, record.seq
 
 
 def _record(row: Sequence[Any]) -> Record:
@@ -394,7 +395,7 @@ def purges(db: sqlite3.Connection) -> Purges:
     for record in purge_records:
         for ref in _purged_refs(record):
             name = names.get(ref, ref)
-            purge = record.key, record.at
+            purge = key(record), record.at
             last[name] = max(last.get(name, purge), purge)
     return {ref: last[name] for ref, name in names.items() if name in last} | last
 
@@ -521,7 +522,7 @@ def _replay_refs(db: sqlite3.Connection, refs: Collection[str], all_purges: Purg
         pending.setdefault(smallest_of[ref], []).append(created)
     all_facts: list[Facts] = []
     for id, group in records.items():
-        group.sort(key=_key)
+        group.sort(key=key)
         all_facts += _facts(id, group, all_purges, pending.get(id, ()))
     _insert_facts(db, all_facts)
 
@@ -560,8 +561,8 @@ def _insert_learned(
             continue
         total = sums.setdefault(pair, [0, (), ""])
         total[0] += to_thousandths(record.data.get("strength", 1))
-        if record.key > total[1]:
-            total[1:] = record.key, _text(record, "last") or record.at
+        if key(record) > total[1]:
+            total[1:] = key(record), _text(record, "last") or record.at
     rows = [(*pair, strength / 1000, at) for pair, (strength, _, at) in sums.items()]
     db.executemany("INSERT INTO learned VALUES (?, ?, ?, ?)", rows)
 

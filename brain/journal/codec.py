@@ -13,7 +13,7 @@ import os
 from zlib import crc32
 
 from brain.formats.text import ALPHABET
-from brain.model import Record
+from brain.model import Change, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,3 +146,23 @@ def _is_too_deep(value: Any) -> bool:
     except TypeError:
         return True
     return False
+
+
+# -- changes, which state.db contains while they are pending, and records of overwritten changes ---
+
+
+def change_to_json(change: Change) -> dict[str, Any]:
+    """Return a change as a JSON value."""
+    return {"change": type(change).__name__.lower(), **change._asdict()}
+
+
+def change_from_json(value: dict[str, Any]) -> Change:
+    """Return the change in a JSON value from `change_to_json`."""
+    types = {type.__name__.lower(): type for type in Change.__args__}
+    fields = {key: _as_tuple(value[key]) for key in value.keys() - {"change"}}
+    change: Change = types[value["change"]](**fields)
+    return change
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(_as_tuple(inner) for inner in value) if isinstance(value, list) else value

@@ -1,8 +1,11 @@
-"""Apply changes through the store, return the changed entry, and link it to other memories."""
+"""Check and apply changes through the store, return the changed entry, and link it to others."""
 
 from __future__ import annotations
 
+import re
+
 from brain import access
+from brain.errors import BadRequest
 from brain.index import read
 from brain.journal.codec import event_id
 from brain.model import Anchor, Relate, Write
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=Changed)
 
+MAX_TAGS = 100  # of a memory
+_MARK = re.compile(r"\A[-*+][ \t]+(?=\S)")
+_ITEMS = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _REPORTED = ("reinforce", "demote", "update", "undo")  # emit memory:write even without a file
 _GIVEN = (
     "why",
@@ -162,6 +168,34 @@ def anchor(other: Row, by: Actor) -> list[Write]:
     if is_anchored(other) or not access.may(by, "write", other.agent):
         return []
     return [Write("anchor", other.ref, Anchor(other.path, other.ref))]
+
+
+# -- the arguments of a write ----------------------------------------------------------------------
+
+
+def check_tags(tags: Iterable[str]) -> None:
+    """Raise BadRequest if these are too many tags for a memory."""
+    count = len({tag.lstrip("#").casefold() for tag in tags})
+    if count > MAX_TAGS:
+        raise BadRequest(
+            f"A memory may have {MAX_TAGS} tags, not {count:,}.", "Leave some of them out."
+        )
+
+
+def without_mark(text: str) -> str:
+    """Return a text without the list mark (`- `) of its only item, which its note already has."""
+    text = text.strip()
+    rest = _MARK.sub("", text)
+    return text if _ITEMS.search(rest) else rest
+
+
+def check_range(**values: float | None) -> None:
+    """Raise BadRequest if a given value is not from 0 to 1."""
+    for name, value in values.items():
+        if value is not None and not 0 <= value <= 1:
+            raise BadRequest(
+                f"{name} must be from 0 to 1, not {value}.", "Give a number such as 0.8."
+            )
 
 
 # -- links to memories that a text replaces or contradicts --------------------------------------

@@ -42,7 +42,7 @@ def update(
     and its score. It also keeps its date, links, tags and fields, unless the text has others. With
     `replace`, all other tags are removed, except those for its kind and status."""
     with vault.writing():
-        lookup.check_range(confidence=confidence, importance=importance)
+        apply.check_range(confidence=confidence, importance=importance)
         new_tags = lookup.words(tags)
         values = {"confidence": confidence, "importance": importance}
         values = {name: value for name, value in values.items() if value is not None}
@@ -55,7 +55,7 @@ def update(
         row, actor = _memory_and_actor(vault, id, agent, session, by)
         removed_tags = _replaced_tags(row, new_tags) if replace else ()
         kept_tags = () if replace else row.tags.split()
-        lookup.check_tags([*new_tags, *kept_tags, *TAG.findall(text)])
+        apply.check_tags([*new_tags, *kept_tags, *TAG.findall(text)])
         data: dict[str, Any] = {"why": why} if why else {}
         if values:
             known_facts = read.facts(vault.index, [row.ref]).get(row.ref)
@@ -73,7 +73,7 @@ def update(
             )
             changed = _change(vault, row, [write], actor, "updated")
             return Updated(**vars(changed), near=[], conflicts=[])
-        text = lookup.without_mark(text)
+        text = apply.without_mark(text)
         return _reword(
             vault, row, actor, text, data, Retag(row.path, row.ref, new_tags, removed_tags)
         )
@@ -281,7 +281,7 @@ def tag(
         if not new and not old:
             raise BadRequest("No tags are given.", "Name tags to add or to remove.")
         row, actor = _memory_and_actor(vault, id, agent, session, by)
-        lookup.check_tags([*new, *row.tags.split()])
+        apply.check_tags([*new, *row.tags.split()])
         change = Retag(row.path, row.ref, new, old)
         changed = _change(vault, row, [Write("tag", row.ref, change)], actor, "tagged")
         there = {tag.casefold() for tag in row.tags.split()}
@@ -321,7 +321,7 @@ def link(
     """Link a memory to another memory or a note, with a relation. `weight` says how closely the
     two are related. The weight is stored in the journal, even if the link already exists."""
     with vault.writing():
-        lookup.check_range(weight=weight)
+        apply.check_range(weight=weight)
         return _relate(vault, id, to, as_, agent, actors.resolve(vault, by, session), weight=weight)
 
 

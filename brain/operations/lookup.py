@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
-MAX_TAGS = 100  # of a memory
-SNIPPET = 200  # characters of a text that are kept with a memory or a question
 EDITABLE = ("memory", "archive")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
 WORDS = r"\w[\w\s'’.,:;!?()-]*"  # other texts are never searched for as words
-_MARK = re.compile(r"\A[-*+][ \t]+(?=\S)")
-_ITEMS = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _WORD = re.compile(f"[^\\W{UNSPACED}]+")
 _UNSPACED_PART = re.compile(f"[{UNSPACED}]+")
 NOT_A_NAME = {"null", "none", "true", "false", "undefined"}
@@ -158,19 +154,6 @@ def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
 def words(values: Iterable[str]) -> tuple[str, ...]:
     """Return a tuple of words, which are given as a list or as one word."""
     return (values,) if isinstance(values, str) else tuple(values)
-
-
-def snippet(text: str) -> str:
-    """Return the beginning of a text in one line."""
-    line = " ".join(text[: 10 * SNIPPET].split())
-    return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 1].rstrip()}…"
-
-
-def without_mark(text: str) -> str:
-    """Return a text without the list mark (`- `) of its only item, which its note already has."""
-    text = text.strip()
-    rest = _MARK.sub("", text)
-    return text if _ITEMS.search(rest) else rest
 
 
 def is_memory(row: Row) -> bool:
@@ -309,25 +292,7 @@ def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     raise BadRequest(f"There is no kind {name!r}.", remedy)
 
 
-def check_tags(tags: Iterable[str]) -> None:
-    """Raise BadRequest if these are too many tags for a memory."""
-    count = len({tag.lstrip("#").casefold() for tag in tags})
-    if count > MAX_TAGS:
-        raise BadRequest(
-            f"A memory may have {MAX_TAGS} tags, not {count:,}.", "Leave some of them out."
-        )
-
-
 def check_limit(limit: int) -> None:
     """Raise BadRequest if a number of results is less than 1."""
     if limit < 1:
         raise BadRequest(f"The limit must be at least 1, not {limit}.", "Give a number such as 10.")
-
-
-def check_range(**values: float | None) -> None:
-    """Raise BadRequest if a given value is not from 0 to 1."""
-    for name, value in values.items():
-        if value is not None and not 0 <= value <= 1:
-            raise BadRequest(
-                f"{name} must be from 0 to 1, not {value}.", "Give a number such as 0.8."
-            )

@@ -76,7 +76,7 @@ def _already_removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor
     """Return a memory that is no longer in its note. Another device may have purged it. Raise
     NotFound if the journal has no record of it."""
     found = records.select(vault.index, refs=refs)
-    last = max(found, key=lambda r: (bool(r.path), r.key), default=None)
+    last = max(found, key=lambda r: (bool(r.path), records.key(r)), default=None)
     if last is None:
         raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
     if not access.may(by, "write", owner := history.owner(vault, last)):

@@ -13,7 +13,7 @@ from brain.formats import frontmatter
 from brain.formats.inline import TAG, fingerprint
 from brain.formats.memory_md import DATE
 from brain.formats.memory_place import outline
-from brain.formats.text import decode
+from brain.formats.text import decode, one_line
 from brain.importance import SOURCES
 from brain.index import read, relations
 from brain.journal.codec import random_letters
@@ -123,7 +123,8 @@ def remember_all(
         ]
         for request in requests:
             for name in {"tags", "links", "supersedes"} & request.keys():
-                request[name] = lookup.words(request[name])
+                given = request[name]
+                request[name] = (given,) if isinstance(given, str) else tuple(given)
             if unknown := request.keys() - set(Request._fields):
                 remedy = f"A memory has: {', '.join(Request._fields)}."
                 raise BadRequest(f"A memory has no {sorted(unknown)[0]!r}.", remedy)
@@ -168,7 +169,7 @@ def _remember(
 def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: Headings) -> Plan:
     """Decide whether a memory becomes a new entry or is merged into an existing one."""
     text, rules = apply.redacted(
-        vault, _with_date(vault, lookup.without_mark(request.text), request.date)
+        vault, _with_date(vault, apply.without_mark(request.text), request.date)
     )
     links = tuple(_link(vault, link, path, by) for link in request.links)
     kind, tags, section = _kind_tags_section(vault, request, headings)
@@ -224,7 +225,7 @@ def _check(request: Request) -> None:
         raise BadRequest("The text is empty.", "Give at least one word.")
     if request.section and not request.section.strip():
         raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
-    lookup.check_tags([*request.tags, *TAG.findall(request.text)])
+    apply.check_tags([*request.tags, *TAG.findall(request.text)])
     for link in request.links:
         if not _LINK.fullmatch(link.strip()):
             raise BadRequest(
@@ -236,7 +237,7 @@ def _check(request: Request) -> None:
         raise BadRequest(
             f"There is no source {request.source!r}.", f"One of: {', '.join(SOURCES)}."
         )
-    lookup.check_range(confidence=request.confidence, importance=request.importance)
+    apply.check_range(confidence=request.confidence, importance=request.importance)
     _message_range(request.messages)
 
 
@@ -342,7 +343,7 @@ def _record_data(request: Request, kind: str, by: Actor) -> dict[str, Any]:
         "importance": request.importance,
         "why": request.why,
         "messages": _message_range(request.messages),
-        "snippet": lookup.snippet(request.snippet),
+        "snippet": one_line(request.snippet),
     }
     return {key: value for key, value in values.items() if value not in ("", None)}
 

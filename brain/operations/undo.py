@@ -18,7 +18,8 @@ from brain.formats import brain_yaml
 from brain.formats.text import digest, to_bytes
 from brain.index import read, records
 from brain.index.records import RECORD_TYPES, Undo
-from brain.model import Configure, Insert, Remove, Replace, Write, from_json
+from brain.journal.codec import change_from_json
+from brain.model import Configure, Insert, Remove, Replace, Write
 from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.store.journaling import unspliced
@@ -230,7 +231,7 @@ def _with_parts(vault: OpenVault, record: Record, undone: set[str]) -> list[Reco
         for part in records.select(vault.index, part_of=record.id)
         if _way(part) is not Undo.NO and part.id not in undone
     ]
-    return sorted([*parts, record], key=lambda part: part.key, reverse=True)
+    return sorted([*parts, record], key=records.key, reverse=True)
 
 
 def _plan(
@@ -241,7 +242,7 @@ def _plan(
     data = record.data
     of: dict[str, Any] = {"of": record.id, **_values_before(vault, record, force)}
     if record.op == "overwritten":
-        return [Write("undo", record.ref, from_json(data["change"]), of)]
+        return [Write("undo", record.ref, change_from_json(data["change"]), of)]
     if not record.path:
         return [_opposite(record, of)]
     before, after = str(data.get("before", "")), str(data.get("after", ""))

@@ -15,9 +15,8 @@ from brain import access, actors, redact
 from brain._tuples import NamedTuple
 from brain.access import PERSON
 from brain.errors import BrainError, NotFound
-from brain.formats.text import ALPHABET, digest
+from brain.formats.text import ALPHABET, digest, one_line
 from brain.index import read, records
-from brain.operations import lookup
 from brain.operations.results import Gap, Gaps, TagSuggestion
 from brain.search.question import terms
 from brain.state import Recall, Use, sum_uses
@@ -97,7 +96,7 @@ def learn(vault: OpenVault, context: Context, ms: float, by: Actor) -> None:
         "round": context.round.number, "before": context.round.shown,
         "tokens": context.fitted.tokens,
         "topic": context.recalled.has_topic,
-        "snippet": lookup.snippet(_redacted(vault, asked.text)),
+        "snippet": one_line(_redacted(vault, asked.text)),
     }  # fmt: skip
     if vault.read_only:
         return
@@ -278,7 +277,7 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
             count=use.times,
             last=use.last,
             session=use.session or None,
-            snippet=use.snippet or lookup.snippet(use.text),
+            snippet=use.snippet or one_line(use.text),
             open=not _is_answered(vault, use),
         )
         for use in sum_uses(_all_gaps(vault))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from brain.formats.text import digest, to_bytes
-from brain.journal.codec import event_id
+from brain.journal.codec import change_to_json, event_id
 from brain.model import (
     Add,
     Applied,
@@ -17,7 +17,6 @@ from brain.model import (
     Remove,
     Replace,
     Write,
-    to_json,
 )
 from brain.redact import redact, redact_value
 from brain.store.merge import Units, shared_ends, split, unit_id
@@ -50,7 +49,7 @@ def of_write(write: Write, path: str, by: str, session: str, done: Applied | Non
 def of_overwritten(write: Write, path: str, emails: bool) -> NewRecord:
     """Return the record of a change that a person overwrote. It contains the change, so that `undo`
     can apply it again."""
-    words = redact_value(to_json(write.change), emails=emails) if write.change else {}
+    words = redact_value(change_to_json(write.change), emails=emails) if write.change else {}
     data = {"change": words, "of": write.id}
     return NewRecord(write.id, "overwritten", "person", write.ref, path, data)
 

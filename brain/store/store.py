@@ -18,13 +18,19 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from brain import access, lock, model
+from brain import access, lock
 from brain.access import PERSON, Actor
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
 from brain.formats import edit
 from brain.formats.text import digest, to_bytes, to_text
-from brain.journal.codec import RESERVED, event_id, random_letters
+from brain.journal.codec import (
+    RESERVED,
+    change_from_json,
+    change_to_json,
+    event_id,
+    random_letters,
+)
 from brain.journal.writer import Journal
 from brain.model import (
     Applied,
@@ -596,7 +602,7 @@ def _changes(writes: Sequence[Write]) -> list[Change]:
 def _pending_row(
     at: float, path: str, by: str, session: str, write: Write, done: Applied | None
 ) -> PendingRow:
-    value = {**write._asdict(), "change": write.change and model.to_json(write.change)}
+    value = {**write._asdict(), "change": write.change and change_to_json(write.change)}
     try:
         text = json.dumps(value)
     except TypeError as error:
@@ -607,7 +613,7 @@ def _pending_row(
 
 def _from_row(row: PendingRow) -> tuple[Write, Applied | None]:
     value = json.loads(row.write)
-    write = Write(**{**value, "change": value["change"] and model.from_json(value["change"])})
+    write = Write(**{**value, "change": value["change"] and change_from_json(value["change"])})
     if not row.done or not write.change:
         return write, None
     outcome, *texts = json.loads(row.done)

@@ -17,6 +17,7 @@ from brain import model
 from brain.errors import BadRequest, Refused
 from brain.formats import edit, markdown, memory_edit, memory_md
 from brain.formats.text import BOM
+from brain.journal.codec import change_from_json
 from brain.model import (
     Add,
     Anchor,
@@ -67,7 +68,7 @@ def test_golden(case, check_case) -> None:
     asked, _, note = case.before.partition("\n~~~\n")
     text = note.replace("<CR>", "\r").replace("<BOM>", "\ufeff") + "\n"
     text = text.removesuffix("<EOF>\n")
-    edits = [model.from_json({"path": PATH, **json.loads(line)}) for line in asked.split("\n")]
+    edits = [change_from_json({"path": PATH, **json.loads(line)}) for line in asked.split("\n")]
     new, done = run(text, *edits)
     check_case(case, "\n".join([*_diff(text, new), *map(_said, done)]))
     again, done = run(new, *edits)

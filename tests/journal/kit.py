@@ -92,7 +92,7 @@ def records(journal: Journal) -> list[Record]:
     for file in reader.list_files(journal.folder):
         for record in reader.Reader(file):
             found.setdefault((record.device, record.seq), record)
-    return sorted(found.values(), key=lambda record: record.key)
+    return sorted(found.values(), key=index_records.key)
 
 
 def selected(journal: Journal, at: Index, **wanted: Any) -> list[Record]:
