@@ -2,9 +2,9 @@
 
 It is the write-ahead log and the version history of the notes that Brain writes. It also contains
 the id of this device, the uses that are not in the journal yet, the last recalls, and a few flags.
-It is an SQLite file in the state folder. A file of an older version is converted, with its pending
-writes. A damaged file, or one of a newer version, is renamed and a new file is created. No line of
-a note is lost then, only pending writes and the uses since the last day.
+It is an SQLite file in the state folder. A damaged file, or one of another version, is renamed and
+a new file is created. No line of a note is lost then, only pending writes and the uses since the
+last day.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
 _VERSION = 4
 _CLAIM, _KEPT_CLAIMS = "claim:", 30 * 86_400.0  # the keys of claims, and seconds they are kept
-_DAMAGED, _NEWER = "the file is damaged", "the file is of a newer version"
+_DAMAGED, _OTHER = "the file is damaged", "the file is of another version"
 
 
 # -- the tables: a class per row, whose fields are the columns -------------------------------------
@@ -180,25 +180,6 @@ def _create_table(row: type) -> str:
     columns = [f"{field} {_COLUMNS[type]}" for field, type in row.__annotations__.items()]
     columns += [f"PRIMARY KEY ({key})"] if key else []
     return f"CREATE TABLE {name} ({', '.join(columns)})"
-
-
-def _convert_table(db: sqlite3.Connection, row: Any) -> None:
-    """Create a table. If an older version has it, keep the rows, and the columns of both."""
-    name, types = _TABLES[row][0], row.__annotations__
-    had = {column[1] for column in db.execute(f"PRAGMA table_info({name})")}
-    if not had:
-        db.execute(_create_table(row))
-        return
-    if "deed" in had:  # the name of `write` in version 3
-        db.execute(f"ALTER TABLE {name} RENAME COLUMN deed TO write")
-        had.add("write")
-    db.execute(f"ALTER TABLE {name} RENAME TO former_{name}")
-    db.execute(_create_table(row))
-    new = {column: row._field_defaults.get(column, "") for column in types if column not in had}
-    columns = ", ".join("?" if column in new else column for column in types)
-    values = [_to_sql(value, types[column]) for column, value in new.items()]
-    db.execute(f"INSERT INTO {name} SELECT {columns} FROM former_{name}", values)
-    db.execute(f"DROP TABLE former_{name}")
 
 
 def _into(row: type) -> str:
@@ -524,14 +505,14 @@ class State:
         self._db, self._is_frozen = connect(self.path, _WAIT)
         db = self._db
         db.execute("PRAGMA secure_delete = ON")
-        if _version(db) > _VERSION:
-            raise sqlite3.DatabaseError(_NEWER)
-        if _version(db) < _VERSION:
+        if _version(db) not in (0, _VERSION):
+            raise sqlite3.DatabaseError(_OTHER)
+        if not _version(db):
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
-            if _version(db) < _VERSION:  # another process may have been faster
+            if not _version(db):  # another process may have been faster
                 for row in _TABLES:
-                    _convert_table(db, row)
+                    db.execute(_create_table(row))
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute("COMMIT")
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
@@ -559,7 +540,7 @@ def _check(db: sqlite3.Connection) -> str:
 
 def _is_damage(error: sqlite3.Error) -> bool:
     name = getattr(error, "sqlite_errorname", "")
-    return str(error) in (_DAMAGED, _NEWER) or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+    return str(error) in (_DAMAGED, _OTHER) or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
 
 def _version(db: sqlite3.Connection) -> int:

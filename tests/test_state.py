@@ -100,9 +100,10 @@ def test_a_file_damaged_behind_its_first_page_is_set_aside(
     assert (tmp_path / "state.db.damaged").exists()
 
 
-def test_another_database_of_that_name_is_set_aside(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_file_of_another_version_is_set_aside(version: int, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "state.db")) as other:
-        other.executescript("CREATE TABLE x (y); PRAGMA user_version = 7;")
+        other.executescript(f"CREATE TABLE x (y); PRAGMA user_version = {version};")
     assert State(tmp_path).device() is None
     assert (tmp_path / "state.db.damaged").exists()
 
@@ -133,22 +134,3 @@ def test_processes_count_together(tmp_path: Path) -> None:
     running = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
     assert State(tmp_path).uses("") == [Use("hit", "m-1", "", 400, "2026-03-01")]
-
-
-def test_an_older_file_is_converted_with_its_rows(tmp_path: Path) -> None:
-    """It may hold pending writes, so it is not set aside."""
-    state = State(tmp_path)
-    state.add_uses([Use("hit", "m-1", last="2026-01-01")])
-    pending = PendingRow("e-1", 1.0, "MEMORY.md", "admin", "", "{}", "[]", 1)
-    state.save([pending])
-    with closing(sqlite3.connect(state.path)) as db:
-        for column in ("session", "snippet"):
-            db.execute(f"ALTER TABLE uses DROP COLUMN {column}")
-        db.execute("ALTER TABLE pending RENAME COLUMN write TO deed")
-        db.execute("PRAGMA user_version = 2")
-    state.close()
-    gap = Use("gap", "g-1", last="2026-01-02", text="why?", session="s1", snippet="this")
-    State(tmp_path).add_uses([gap])
-    assert State(tmp_path).uses("") == [gap, Use("hit", "m-1", last="2026-01-01")]
-    assert State(tmp_path).rows(PendingRow) == [pending]
-    assert not Path(f"{state.path}.damaged").exists()
