@@ -82,6 +82,17 @@ def test_the_architecture_names_every_module():
     )
 
 
+def test_the_commands_in_the_architecture_go_through_what_exists():
+    page = read("docs/explanation/architecture.md")
+    walks = page[page.index("## A search") : page.index("## Rules that a test checks")]
+    names = set(re.findall(r"`([\w./]+)`", walks)) - {"state.db"}
+    code = "\n".join(path.read_text() for path in (ROOT / "brain").rglob("*.py"))
+    modules = {name for name in names if (ROOT / "brain" / name).exists()}
+    parts = {part for name in names - modules for part in name.split(".")}
+    assert len(modules) > 20
+    assert {p for p in parts if not re.search(rf"^ *(?:class|def) {p}\b", code, re.M)} == set()
+
+
 def test_the_architecture_shows_every_folder():
     tree = re.findall(r"^  (\w+)/ ", read("docs/explanation/architecture.md"), re.M)
     folders = {path.parent.name for path in (ROOT / "brain").glob("*/__init__.py")}
