@@ -189,6 +189,11 @@ def without_mark(text: str) -> str:
     return text if _ITEMS.search(rest) else rest
 
 
+def is_list(text: str) -> bool:
+    """Return True if a text of several lines begins with an item of a list."""
+    return "\n" in text and bool(_ITEMS.match(text))
+
+
 def check_range(**values: float | None) -> None:
     """Raise BadRequest if a given value is not from 0 to 1."""
     for name, value in values.items():

@@ -305,7 +305,7 @@ def _with_date(vault: OpenVault, text: str, date: str | bool | None) -> str:
             raise ValueError(day)
     except ValueError:
         raise BadRequest(f"{day!r} is not a date.", "Write it as 2026-02-01.") from None
-    return f"{day}: {text}"
+    return f"{day}:\n{text}" if apply.is_list(text) else f"{day}: {text}"
 
 
 def _link(vault: OpenVault, link: str, path: str, by: Actor) -> str:

@@ -563,3 +563,10 @@ def test_several_memories_are_all_stored_or_none(brain: Brain) -> None:
         brain.remember_all([{"text": "Seals bark", "colour": "grey"}])
     assert note(brain) == before
     assert brain.remember_all([]) == []
+
+
+@pytest.mark.parametrize("text", ["- soak\n- sow", "1. soak\n2. sow"])
+def test_a_list_is_nested_below_its_date(brain: Brain, text: str) -> None:
+    id = brain.remember(text, date="2026-03-01").id
+    first, second = text.split("\n")
+    assert f"- 2026-03-01: ^{id}\n    {first}\n    {second}\n" in note(brain)
