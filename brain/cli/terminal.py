@@ -44,7 +44,7 @@ def safe(text: str, lines: bool = False) -> str:
     """
     if text.isprintable():
         return text
-    text = text.replace("\r\n", "\n") if lines else text.replace("\n", "\\n")
+    text = text.replace("\r\n", "\n").removesuffix("\r") if lines else text.replace("\n", "\\n")
     return text.translate(_UNSAFE)
 
 

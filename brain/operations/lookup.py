@@ -252,6 +252,8 @@ def filters(
     """Check filters and return them. Raise BadRequest or NotFound."""
     owners = access.readable(actors.resolve(vault, by))
     access.refuse_unseen(agent, owners)
+    if not all(tag.strip(" #") for tag in words(tags)):
+        raise BadRequest("A tag is empty.", "Name a tag, such as `db`.")
     return Filters(
         scopes=scopes_of(words(scopes)) or Filters().scopes,
         kinds=tuple(check_kind(vault, kind, owners) for kind in words(kinds)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brain.cli.terminal import columns, fitted, wrapped
+from brain.cli.terminal import columns, fitted, safe, wrapped
 from tests.cli.conftest import Run, terminal
 
 CODES = re.compile(r"\033\[[0-9;]*m")
@@ -111,3 +111,8 @@ def test_a_line_of_a_list_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     assert fitted("x" * 43, 38) == "x" * 41 + "…"
     assert fitted("水" * 21, 38) == "水" * 21
     assert fitted("水" * 22, 38) == "水" * 20 + "…"
+
+
+def test_the_line_ends_of_windows_are_not_shown() -> None:
+    assert safe("one\r\ntwo\r", lines=True) == "one\ntwo"
+    assert safe("one\rtwo", lines=True) == "one\\rtwo"

@@ -132,3 +132,9 @@ def test_a_filter_looks_beyond_the_best_matches(searched: Searched) -> None:
     brain = searched({"z.md": "walrus and much else besides #rare\n"}
                      | {f"{n}.md": "walrus walrus\n" for n in range(600)})  # fmt: skip
     assert kit.found(brain, "walrus", tags=["rare"]) == ["z.md"]
+
+
+@pytest.mark.parametrize("tag", ["", "#", " "])
+def test_an_empty_tag_is_refused(searched: Searched, tag: str) -> None:
+    with pytest.raises(BadRequest, match="A tag is empty"):
+        searched().search("sqlite", tags=["db", tag])
