@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -230,6 +232,47 @@ def test_a_question_to_an_unchanged_vault_is_light(
     loaded(*ask, state=tmp_path / "state")
     also = ("dataclasses", "brain.serialize", "brain.operations.change", *unneeded)
     assert loaded(*ask, state=tmp_path / "state", also=also) == set()
+
+
+def calls(run: Callable[[], object]) -> set[tuple[str, str]]:
+    """The pairs of modules of the package of which one calls the other while this runs."""
+    found: set[tuple[str, str]] = set()
+
+    def module(frame: FrameType | None) -> str:
+        path = frame.f_code.co_filename if frame else ""
+        return path if path.startswith(str(PACKAGE)) else ""
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and (here := module(frame)) and frame.f_code.co_name != "<module>":
+            caller = frame.f_back
+            while caller and not module(caller):
+                caller = caller.f_back
+            found.add((module(caller), here))
+
+    sys.setprofile(profile)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return {(there, here) for there, here in found if there != here}
+
+
+def test_a_question_and_a_write_enter_few_modules(tmp_path: Path) -> None:
+    """So that a reader can follow them. No two modules call each other."""
+    new_vault.create_demo(tmp_path / "demo")
+    with brain.open(tmp_path / "demo", state=tmp_path / "state") as opened:
+        opened.sync()
+        opened.search("sqlite notes")
+        opened.context("may I use slug pellets?")
+        opened.remember("The compost heap is turned in March.")
+        for most, run in (
+            (35, partial(opened.search, "frost dates of the valley")),
+            (45, partial(opened.remember, "The hazel is cut back every third winter.")),
+            (55, partial(opened.context, "when is the last frost in the valley?")),
+        ):
+            pairs = calls(run)
+            assert len({here for _, here in pairs}) <= most, sorted({here for _, here in pairs})
+            assert {pair for pair in pairs if pair[::-1] in pairs} == set()
 
 
 def test_the_facade_is_what_it_says() -> None:
