@@ -1,10 +1,10 @@
 """A model on loopback that real clients talk to: `python mock_model.py LOG`; it prints its port.
 
-It speaks enough of three protocols for a client to finish a turn: Anthropic `/v1/messages`, OpenAI
-`/v1/responses`, Gemini `generateContent`. Each answer is "Mock answer." A prompt with STORE or
-QUERY makes it first call the tool `memory_store` or `memory_query` with the text behind that word,
-up to the end of the line. The text of a slash command makes it do what that text says. LOG gets the
-body of each request, one in a line.
+It speaks enough of four protocols for a client to finish a turn: Anthropic `/v1/messages`, OpenAI
+`/v1/responses` and `/v1/chat/completions`, Gemini `generateContent`. Each answer is "Mock answer."
+A prompt with STORE or QUERY makes it first call the tool `memory_store` or `memory_query` with the
+text behind that word, up to the end of the line. The text of a slash command makes it do what that
+text says. LOG gets the body of each request, one in a line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from uuid import uuid4
 
 TEXT = "Mock answer."
 PROMPTED = re.compile(r"\b(STORE|QUERY) ([^\"\n]+)")
-RESULT = re.compile(r'"(tool_result|function_call_output|functionResponse)"')
-CALL = re.compile(r'"(tool_use|functionCall)"')
+RESULT = re.compile(r'"(tool_result|function_call_output|functionResponse)"|"role": "tool"')
+CALL = re.compile(r'"(tool_use|functionCall|tool_calls)"')
 ID = re.compile(r"\[id:(m-\w+)\]")
 ASKED = re.compile(r"`/memory ([^`]+)`")  # in the slash command `/memory`
 RUN = re.compile(r"`(sh [^`]+)`")  # how Brain is run there
@@ -165,6 +165,22 @@ def responses(body: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def chat(body: dict[str, Any]) -> list[dict[str, Any]]:
+    messages = [each for each in body["messages"] if each["role"] != "system"]
+    names = [each["function"]["name"] for each in body.get("tools", [])]
+    delta: dict[str, Any] = {"role": "assistant", "content": TEXT}
+    if call := wanted(since_answer(messages, "assistant"), names):
+        function = {"name": call.name, "arguments": json.dumps(call.given)}
+        calls = [{"index": 0, "id": "call_1", "type": "function", "function": function}]
+        delta = {"role": "assistant", "tool_calls": calls}
+    chunk = {"id": "c_1", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+    ends = ((delta, None), ({}, "tool_calls" if call else "stop"))
+    return [
+        {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+        for delta, reason in ends
+    ]
+
+
 def gemini(body: dict[str, Any]) -> list[dict[str, Any]]:
     offered = [each for group in body.get("tools", []) for each in group["functionDeclarations"]]
     call = wanted(since_answer(body["contents"], "model"), [each["name"] for each in offered])
@@ -205,6 +221,8 @@ class Model(BaseHTTPRequestHandler):
             self._stream(anthropic(body), named=True, whole=not body.get("stream"))
         elif path.endswith("/responses"):
             self._stream(responses(body), named=True)
+        elif path.endswith("/chat/completions"):
+            self._stream(chat(body))
         elif "enerateContent" in path:
             self._stream(gemini(body), whole="stream" not in path)
         else:

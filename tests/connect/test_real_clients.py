@@ -23,11 +23,15 @@ from tests.cli.conftest import COMMAND
 from tests.connect.test_plugin import PLUGIN
 
 # the newest of each, also where npm would choose an older one for this version of Node
-PACKAGES = ("@anthropic-ai/claude-code@latest", "@openai/codex@latest", "@google/gemini-cli@latest")
+PACKAGES = (
+    *("@anthropic-ai/claude-code@latest", "@openai/codex@latest", "@google/gemini-cli@latest"),
+    "opencode-ai@latest",
+)
 LISTS = {
     "claude-code": ["claude", "mcp", "list"],
     "codex": ["codex", "mcp", "list"],
     "gemini": ["gemini", "mcp", "list"],
+    "opencode": ["opencode", "mcp", "list"],
 }
 
 
@@ -51,6 +55,15 @@ model_provider = "mock"
 name = "mock"
 base_url = "{url}/v1"
 wire_api = "responses"
+"""
+OPENCODE = """\
+{
+  "model": "mock/mock", // what `brain connect` keeps
+  "provider": {"mock": {
+    "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "ADDRESS/v1", "apiKey": "mock"},
+    "models": {"mock": {"name": "mock", "tool_call": true}},
+  }},
+}
 """
 GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
 PROMPT = "May I use slug pellets? STORE Copper tape keeps slugs out of the beds."
@@ -133,6 +146,8 @@ def machine(programs: Path, tmp_path: Path) -> Iterator[Machine]:
         (home / ".gemini/settings.json").write_text(GEMINI)
         (home / ".codex").mkdir()
         (home / ".codex/config.toml").write_text(CODEX.format(url=url))
+        (home / ".config/opencode").mkdir(parents=True)
+        (home / ".config/opencode/opencode.jsonc").write_text(OPENCODE.replace("ADDRESS", url))
         try:
             yield Machine(home, vault, project, log, env)
         finally:
@@ -160,6 +175,23 @@ def test_a_session_uses_the_vault_and_ends_up_in_it(machine: Machine, name: str)
     assert "Mock answer." in [each.get("content") for each in messages]
     assert "brain-context" not in "".join(lines)
     machine.run(*COMMAND, "connect", name, "--remove")
+
+
+@pytest.mark.clients
+def test_opencode_stores_a_memory_and_its_session_is_imported(machine: Machine) -> None:
+    """It runs no hooks of other programs, so a person imports its sessions."""
+    machine.run(*COMMAND, "connect", "opencode", "--vault", str(machine.vault))
+    machine.run("opencode", "run", PROMPT)
+    assert "Brain is the user's long-term memory" in machine.requests()
+    (memory,) = machine.vault.glob("40_Brain/agents/opencode/MEMORY.md")
+    assert "Copper tape keeps slugs out of the beds." in memory.read_text(encoding="utf-8")
+
+    machine.run(*COMMAND, "session", "import", "--vault", str(machine.vault))
+    messages = [json.loads(line) for line in machine.wait_for_answer()]
+    assert [each["role"] for each in messages if "content" in each or "input" in each] == [
+        "user", "tool_call", "assistant",
+    ]  # fmt: skip
+    assert PROMPT in messages[1]["content"]  # in quotes, as OpenCode stores it
 
 
 @pytest.mark.clients
