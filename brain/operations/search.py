@@ -158,11 +158,15 @@ def similar(
 ) -> Answer:
     """Return the memories that are most similar to an entry, without the entry itself."""
     from brain.formats.inline import strip_fields
+    from brain.formats.memory_md import DATE
 
     lookup.check_limit(limit)
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
-    question = strip_fields(row.text)[:_MAX_COMPARED]
+    words = strip_fields(row.text)
+    dated = DATE.match(words)
+    undated = words[dated.end() :].lstrip(" :,") if dated else words
+    question = (undated or words)[:_MAX_COMPARED]
     found = search(
         vault, question, scopes=["memory"], agent=agent, limit=limit + 1, check=False, by=by
     )

@@ -44,3 +44,10 @@ def test_similar_memories_without_the_entry_itself(made: Made) -> None:
     assert len(brain.similar("m-aaaaaaa1", limit=1)) == 1
     with pytest.raises(NotFound):
         brain.similar("m-00000000")
+
+
+def test_memories_of_one_day_are_not_similar(made: Made) -> None:
+    lines = ["2026-03-01: Seals bark ^m-aaaaaaa1", "2026-03-01: Deploys are slow ^m-aaaaaaa2"]
+    brain = made({NOTE: "".join(f"- {line}\n" for line in [*lines, "2026-03-01 ^m-aaaaaaa3"])})
+    assert brain.similar("m-aaaaaaa1").results == []
+    assert len(brain.similar("m-aaaaaaa3")) == 2
