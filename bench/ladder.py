@@ -46,7 +46,6 @@ TURNS = (
 EVERY = (
     Step("stop words and fillers", patches=((question, "_SMALL", frozenset()),)),
     Step("fillers", patches=((question, "_SMALL", question.STOP_WORDS),)),
-    Step("low weight of small talk", patches=((question, "SMALL_TALK_WEIGHT", 1.0),)),
     Step("entries added to the idf", patches=((retrieve, "EXTRA_ROWS", 0),)),
     Step("coverage", patches=((retrieve, "ALL_WEIGHT", 0.0),)),
     Step("exact matches first", patches=((exact, "counts", _no_counts),)),

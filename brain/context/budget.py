@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Count = Callable[[str], int]
 BUDGET_SHARE = 0.08  # of the remaining context
 NAMES = 200  # tokens at the end that name further notes
+NAMES_KEPT = 20  # notes for whose names tokens are left
 MOST_NAMED = 60  # notes, shown or named
 TWICE = 2  # first notes, of which two passages are shown
 LINE = 40  # tokens for the round and the ids that had no room
@@ -248,14 +249,20 @@ class _Picks:
 
     def take_notes(self, notes: tuple[Part, ...]) -> None:
         """Choose the best passage of each note, two of the first notes, and every turn. The last
-        tokens name further notes."""
-        rest = 0 if all(note.kind == "session" for note in notes) else NAMES
-        kept = min(rest, self.room // 2)
+        tokens name further notes, but the best passage needs none to be left for names."""
+        names = {
+            at: Part("", "", "", "", part.path, 0, title=part.title)
+            for at, part in enumerate(notes[:MOST_NAMED])
+            if part.kind != "session" and part.path not in self.package.shown
+        }
+        costs = (self.cost("further", name) for name in [*names.values()][1:NAMES_KEPT])
+        kept = min(NAMES, sum(costs), self.room // 2)
         taken: dict[int, list[int]] = {}
         dense: float = DENSEST
         for _, at, number in _excerpts(notes):
             part, numbers = notes[at], [*taken.get(at, []), number]
-            if len(part.passages[number].text) > dense * (self.room - kept):
+            spare = kept if taken else 0
+            if len(part.passages[number].text) > dense * (self.room - spare):
                 continue
             passages = tuple(part.passages[each] for each in numbers)
             if part.kind == "session":  # in the order of the conversation
@@ -263,18 +270,15 @@ class _Picks:
             before = self.chosen["notes"].get(at)
             self.room += before[1] if before else 0
             shown = part._replace(id=part.passages[numbers[0]].id, passages=passages)
-            if tokens := self.take("notes", at, shown, self.room - kept):
+            if tokens := self.take("notes", at, shown, self.room - spare):
                 letters = DENSER * sum(len(passage.text) for passage in passages) / tokens
                 dense = max(dense, letters) if taken else letters
                 taken[at] = numbers
             elif before:
                 self.chosen["notes"][at] = before
                 self.room -= before[1]
-        for at, part in enumerate(notes[:MOST_NAMED]):
-            if at in taken or part.kind == "session" or part.path in self.package.shown:
-                continue
-            if len(part.path) <= dense * self.room:
-                name = Part("", "", "", "", part.path, 0, title=part.title)
+        for at, name in names.items():
+            if at not in taken:
                 self.take("further", at, name, self.room)
 
     def parts(self) -> dict[str, Any]:

@@ -178,7 +178,8 @@ _PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled only when an alias need
 
 
 class Concept(NamedTuple):
-    """A term of a question and its alternatives, each with its weight."""
+    """A term of a question and its alternatives, each with its weight. `weight` is that of the
+    concept in memories, items and tasks."""
 
     term: Term
     others: tuple[tuple[str, float], ...] = ()
@@ -207,14 +208,13 @@ def concepts(
     for head in _aliased_phrases(question, aliases) if aliases else ():
         _add_phrase_aliases(terms_with_weights, head, aliases[head])
     return [
-        Concept(term, tuple(others.items()), 1.0 if irregular else _weight(term))
-        for term, others in terms_with_weights
+        Concept(term, tuple(others.items()), _weight(term)) for term, others in terms_with_weights
     ]
 
 
 def _weight(term: Term) -> float:
-    """Return the weight of a term in notes, which is low for small talk. In conversations, the same
-    words are often what a question is about."""
+    """Return the weight of a term in memories, items and tasks, which is low for small talk. In
+    notes and conversations, the same words are often what a question is about."""
     is_plain = len(term.words) == 1 and not (term.exact or term.column)
     return SMALL_TALK_WEIGHT if is_plain and is_small_talk(term.words[0]) else 1.0
 

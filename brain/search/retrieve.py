@@ -4,8 +4,8 @@
     covered = sum of the weights of the concepts that the row holds / sum of all weights
     share   = held x (0.7 + 0.3 x covered)
 
-A weight is the idf of a concept, which counts only rows that the actor may read; small talk weighs
-less. A saturation is bm25 without its idf, from 0 to 1.
+A weight is the idf of a concept, which counts only rows that the actor may read. In memories, items
+and tasks, small talk weighs less. A saturation is bm25 without its idf, from 0 to 1.
 A concept that no row contains is part of the sums, too.
 """
 
@@ -42,12 +42,16 @@ BEST = 2_000
 
 
 class Basis:
-    """The concepts of shares, with the number of rows in which each occurs, and its weight."""
+    """The concepts of shares, with the number of rows in which each occurs, and its weight. With
+    `topical`, small talk weighs less."""
 
-    def __init__(self, concepts: Sequence[Concept], counts: Sequence[int], size: int) -> None:
+    def __init__(
+        self, concepts: Sequence[Concept], counts: Sequence[int], size: int, topical: bool = False
+    ) -> None:
         self.concepts, self.counts, self.size = concepts, counts, size
         self.weights = [
-            _weight(concept, count, size) for concept, count in zip(concepts, counts, strict=True)
+            _weight(concept, count, size) * (concept.weight if topical else 1.0)
+            for concept, count in zip(concepts, counts, strict=True)
         ]
 
     def covered(self, mask: int) -> float:
@@ -79,7 +83,8 @@ class Lookup:
         if common:
             found |= self._common_rows(concepts, common, found)
         counts = [common[c] if c in common else len(found[c]) for c in concepts]
-        return combine([found[c] for c in concepts], Basis(concepts, counts, size))
+        basis = Basis(concepts, counts, size, topical=table == "entries")
+        return combine([found[c] for c in concepts], basis)
 
     def saturations(self, table: str, concept: Concept) -> dict[int, float]:
         """Return the saturation of a concept in each row, which is that of its best term."""
@@ -194,11 +199,11 @@ def saturation(count: float, length: float) -> float:
 
 def _weight(concept: Concept, count: int, size: int) -> float:
     """Return the weight of a concept that occurs in `count` of `size` rows: its inverse document
-    frequency, less for small talk, and for an identifier or characters that occur nowhere."""
+    frequency, half for an identifier or characters that occur nowhere."""
     term, rest = concept.term, max(size - count, 0) + EXTRA_ROWS
     has_parts = len(term.words) > 1 and not term.exact.startswith('"')
     idf = math.log(1 + (rest + 0.5) / (count + 0.5))
-    return concept.weight * idf * (UNKNOWN if not count and has_parts else 1.0)
+    return idf * (UNKNOWN if not count and has_parts else 1.0)
 
 
 def match(term: Term, table: str, prefix: bool = False, engine: str = "fts5") -> str:

@@ -709,6 +709,25 @@ def test_two_passages_of_the_first_notes_and_names_of_further_ones(made: Made) -
         assert said.text.count(note.path) == 1
 
 
+def test_a_small_budget_has_the_text_of_the_best_note(made: Made) -> None:
+    brain = made({NOTE: "", "Walrus.md": "The walrus eats clams near the shore. " * 6 + "\n"})
+    said = brain.context("what does the walrus eat", budget=200)
+    assert excerpts(said) == [("The walrus eats clams near the shore. " * 6).strip()]
+    assert shown(said, "further") == []
+
+
+def test_notes_that_are_much_weaker_than_the_best_one_are_left_out(made: Made) -> None:
+    weak = {
+        f"N{n}.md": f"The clam of day {n}, and more words about another thing.\n" for n in range(9)
+    }
+    other = {f"F{n}.md": "An empty page.\n" for n in range(9)}
+    brain = made({NOTE: "", "Walrus.md": "Walrus tusks crack clams.\n", **weak, **other})
+    assert len(brain.search("which clams do the walrus tusks crack").results) == 10
+    said = brain.context("which clams do the walrus tusks crack")
+    assert [part.path for part in said.fitted.package.notes] == ["Walrus.md"]
+    assert shown(said, "further") == []
+
+
 def test_an_item_shows_its_title_and_its_citation(made: Made) -> None:
     item = {"id": "item_1", "type": "decision", "title": "Tides", "content": "Feed at low water."}
     item |= {"sourceFile": "Sea.md", "lineNumber": 7, "confidence": 0.5}

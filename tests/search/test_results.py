@@ -204,17 +204,20 @@ def test_notes_without_text_are_not_equal(searched: Searched) -> None:
     assert [(hit.path, hit.also) for hit in found] == [("Blue heron.md", []), ("Grey heron.md", [])]
 
 
-def test_small_talk_weighs_little_in_notes_and_fully_in_conversations(searched: Searched) -> None:
+def test_small_talk_weighs_little_in_memories_and_fully_elsewhere(searched: Searched) -> None:
     session = "40_Brain/projects/zoo/agent/sessions/s.jsonl"
     turns = ("I took the last train", "A walrus", *(f"Filler {n}" for n in range(8)))
     lines = (json.dumps({"id": f"t{n}", "role": "user", "content": t}) for n, t in enumerate(turns))
-    filler = {f"{n}.md": f"the last page of {n}\n" for n in range(4)}
-    notes = {"a.md": "the last kind of stuff to look for\n", "b.md": "a walrus\n"}
-    brain = searched({**filler, **notes, session: "\n".join(lines), SESSION_AGENT: "---\n---\n"})
-    question = "what kind of stuff did the last walrus look at?"
-    first, second, *_ = brain.search(question, scopes=["notes"]).results
-    assert (first.path, second.path) == ("b.md", "a.md")
+    memories = ("the last stuff to look for", "a walrus", *(f"page {n}" for n in range(4)))
+    memory = "## Facts\n\n" + "".join(f"- {text}\n" for text in memories)
+    notes = {"a.md": "the last stuff to look for\n", "b.md": "a walrus\n"}
+    files = {**notes, "40_Brain/MEMORY.md": memory, SESSION_AGENT: "---\n---\n"}
+    brain = searched({**files, session: "\n".join(lines)})
+    question = "what stuff did the last walrus look at?"
+    first, second, *_ = brain.search(question, scopes=["memory"]).results
+    assert (first.text, second.text) == memories[1::-1]
     assert first.covered > 0.5 > second.covered
+    assert brain.search(question, scopes=["notes"])[0].path == "a.md"
     (train, *_) = brain.search("the last one took what?", scopes=["sessions"]).results
     assert train.covered == 1
 
