@@ -1,8 +1,8 @@
 """The registry of operations: everything a user can do, one function per operation.
 
-The Python interface, the commands, `brain --help` and the references are derived from it. To add an
-operation, write its function, add it here and to `brain.api`, and add a view of its result to the
-module of its group in `brain.cli`.
+The Python interface, the commands, `brain --help` and the references are derived from the registry.
+To add an operation, write its function, add it here and to `brain.api`, and add a view of its
+result to the module of its group in `brain.cli`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ GROUPS = ("set up", "connect", "find", "write", "sessions", "review", "maintain"
 class Operation(NamedTuple):
     """An operation. `name` is its name on the command line; in Python, spaces are underscores.
 
-    `home` is the module of its function, followed by `:` and the function if it has another name.
-    `key` is the member of the JSON document for a plain result.
+    `home` is the module of the function, followed by `:` and the name of the function if this is
+    not the name of the operation. `key` is the name of a plain result, such as a list, in JSON.
     """
 
     name: str

@@ -78,8 +78,8 @@ def _refuse_used_name(vault: OpenVault, name: str) -> None:
 
 
 def _new_home(vault: OpenVault, name: str) -> str:
-    """Return the folder for a new agent: the folder of its existing files, else in the project with
-    its name, else in agents/."""
+    """Return the folder for a new agent: the folder of its existing files, else a folder in the
+    project with the same name, else a folder in agents/."""
     if name in read.owners(vault.index):
         return actors.home(vault, name)
     is_project = os.path.isdir(f"{vault.paths.folder_path}/projects/{name}")

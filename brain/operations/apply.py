@@ -32,15 +32,8 @@ MAX_TAGS = 100  # of a memory
 _MARK = re.compile(r"\A[-*+][ \t]+(?=\S)")
 _ITEMS = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _REPORTED = ("reinforce", "demote", "update", "undo")  # emit memory:write even without a file
-_GIVEN = (
-    "why",
-    "snippet",
-    "section",
-    "links",
-    "tags",
-    "add",
-    "value",
-)  # arguments other than the text of an entry
+# arguments other than the text of an entry
+_ARGUMENTS = ("why", "snippet", "section", "links", "tags", "add", "value")
 
 
 def apply(
@@ -51,9 +44,9 @@ def apply(
     wait: float = 1.0,
     exact: Mapping[str, bytes | None] | None = None,
 ) -> list[Outcome]:
-    """Apply changes and update the index. Return the results, the main one first. The other changes
-    are parts of the main one and are undone with it. If a person is typing, wait up to `wait`
-    seconds."""
+    """Apply changes and update the index. Return the results, that of `writes[main]` first. The
+    other changes are parts of this one and are undone with it. If a person is typing, wait up to
+    `wait` seconds."""
     writes = _with_parts(writes, main)
     results = _apply(vault, writes, by, wait, exact)
     return sorted(results, key=lambda result: "part_of" in result.write.data)
@@ -68,7 +61,7 @@ def apply_each(vault: OpenVault, changes: Sequence[Sequence[Write]], by: Actor) 
 
 
 def _with_parts(writes: Sequence[Write], main: int) -> list[Write]:
-    """Mark all other writes as parts of the main one."""
+    """Return the writes with the mark that all others are parts of `writes[main]`."""
     main_write = writes[main]._replace(id=event_id())
     parts = [write._replace(data=write.data | {"part_of": main_write.id}) for write in writes]
     return [*parts[:main], main_write, *parts[main + 1 :]]
@@ -136,14 +129,14 @@ def _redacted_rules(write: Write) -> set[str]:
     if write.op == "undo":
         return set()
     arguments = {**write.change._asdict(), **write.data} if write.change else write.data
-    text = str([arguments[name] for name in _GIVEN if name in arguments])
+    text = str([arguments[name] for name in _ARGUMENTS if name in arguments])
     return {part.partition("]")[0] for part in text.split("[redacted:")[1:]}
 
 
 def redacted(vault: OpenVault, text: str) -> tuple[str, list[str]]:
     """Redact the secrets of a text. Return the text, and the rules that found them."""
     clean, found = redact(text, emails=vault.config.redactEmails)
-    return clean, [hit.rule for hit in found]
+    return clean, [secret.rule for secret in found]
 
 
 def current(vault: OpenVault, row: Row) -> Entry:
@@ -164,7 +157,8 @@ def linked_from(vault: OpenVault, ids: Iterable[str], by: Actor) -> list[str]:
 
 
 def anchor(other: Row, by: Actor) -> list[Write]:
-    """Return the write of an entry's id into its file, if it is needed and allowed."""
+    """Return the write that adds an entry's id to its file; none if the id is there already, or if
+    the actor may not write it."""
     if is_anchored(other) or not access.may(by, "write", other.agent):
         return []
     return [Write("anchor", other.ref, Anchor(other.path, other.ref))]
@@ -220,13 +214,13 @@ def mentioned(found: Similar) -> tuple[list[Mention], list[Mention]]:
 
 
 def fields_of(
-    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
+    superseded: Sequence[Row], contradicted: Sequence[Row], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Write]]:
     """Return the fields of a new memory that supersedes or contradicts others, and the writes
-    that write the ids of their targets."""
+    that add the ids of the other memories to their notes."""
     fields: list[tuple[str, str]] = []
     writes: list[Write] = []
-    for name, rows in (("supersedes", older), ("contradicts", against)):
+    for name, rows in (("supersedes", superseded), ("contradicts", contradicted)):
         for row in rows:
             writes += anchor(row, by)
             fields.append((name, link_to(row, path)))
@@ -234,20 +228,20 @@ def fields_of(
 
 
 def mark(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
-    """Return the writes that link a memory to those it contradicts: first the writes of their ids,
-    then those of the links."""
-    first: list[Write] = []
-    then: list[Write] = []
+    """Return the writes that link a memory to the memories that it contradicts: the writes that add
+    ids to these memories, and the writes of the links and conflicts."""
+    anchors: list[Write] = []
+    links: list[Write] = []
     for other in found.contradicts:
-        first += anchor(other, by)
+        anchors += anchor(other, by)
         field = Relate(row.path, row.ref, "contradicts", link_to(other, row.path))
         type = found.conflict_types[other.ref]
-        then += [Write("link", row.ref, field), conflict_record(row, other, type)]
-    return first, then
+        links += [Write("link", row.ref, field), conflict_record(row, other, type)]
+    return anchors, links
 
 
 def conflict_record(row: Row, other: Row, type: str) -> Write:
-    """Return the record of a conflict of this type; for '', the record of its end."""
+    """Return the record of a conflict of this type; if `type` is '', the record that ends it."""
     data = {"other": other.ref, "agent": row.agent}
     if not type:
         return Write("resolve", row.ref, None, data)

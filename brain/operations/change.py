@@ -40,7 +40,7 @@ def update(
 ) -> Updated:
     """Reword a memory, add tags to it, or set its confidence or importance. The memory keeps its id
     and its score. It also keeps its date, links, tags and fields, unless the text has others. With
-    `replace`, all other tags are removed, except those for its kind and status."""
+    `replace`, its other tags are removed, except the tags for its kind and status."""
     with vault.writing():
         apply.check_range(confidence=confidence, importance=importance)
         new_tags = lookup.words(tags)
@@ -80,8 +80,8 @@ def update(
 
 
 def rewrite(vault: OpenVault, id: str, text: str, expect: str, *, by: Actor | str = "") -> Updated:
-    """Replace the whole text of a memory, including tags, links and nested lines, but only if it is
-    `expect` now. Its id and score are kept."""
+    """Replace the whole text of a memory, including tags, links and nested lines. Its id and score
+    are kept. Raise StaleFile if its text is not `expect`."""
     with vault.writing():
         if not text.strip():
             raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
@@ -355,7 +355,7 @@ def _relate(
     row = lookup.memory(vault, id, by, agent)
     value, other = _target(vault, row, to, by)
     if other and other.ref == row.ref:
-        raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
+        raise BadRequest("A memory cannot be linked to itself.", "Name another memory.")
     if not other:
         value = _existing_link(vault, row, kind, value, by) or value
     change = Relate(row.path, row.ref, kind, value, gone)
@@ -370,7 +370,7 @@ def _relate(
 
 def _existing_link(vault: OpenVault, row: Row, kind: str, link: str, by: Actor) -> str:
     """Return the link of a memory that leads to the same place of the same note; '' if there is
-    none. It may spell the note differently."""
+    none. The memory may spell the note differently than `link`."""
 
     def place(target: str, fragment: str) -> tuple[str, str]:
         paths, _ = lookup.notes_named(vault, target, access.readable(by))
@@ -385,8 +385,8 @@ def _existing_link(vault: OpenVault, row: Row, kind: str, link: str, by: Actor) 
 
 
 def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
-    """Return the text of a link, and the memory to which it leads, if any. An id is preferred to
-    the name of a note, and the name of a note to the text of a memory."""
+    """Return the text of a link, and the memory to which it leads; None for a note. `to` is read as
+    an id, else as the name of a note, else as words of a memory."""
     to = to.strip()
     if not to.strip("[]"):
         raise BadRequest("The link has no target.", "Name a note or a memory.")
@@ -404,7 +404,8 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
 
 
 def _linked_entry(vault: OpenVault, to: str, by: Actor) -> Row:
-    """Return the entry to which a link leads. Words must occur together in its text."""
+    """Return the entry to which a link leads. If `to` has several words, they must occur together
+    in the text of the entry."""
     with suppress(NotFound):
         other = lookup.find(vault, to, owners=access.readable(by))
         name, text = (" ".join(words.casefold().split()) for words in (to, other.text))
@@ -423,7 +424,7 @@ def _change(
     rules: Sequence[str] = (),
     main: int = 0,
 ) -> Changed:
-    """Apply changes, of which at least one is about this memory. Return the memory."""
+    """Apply changes, at least one of which changes this memory. Return the changed memory."""
     results = apply.apply(vault, writes, by, main)
     own_place = (row.path, row.ref)
     own_results = [

@@ -1,4 +1,4 @@
-"""Conflicts: compare memories, mark those that contradict each other, list and settle it."""
+"""List the conflicts between memories, and resolve them."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def context(
     )  # fmt: skip
     _check(asked)
     freshness = vault.refresh() if check else vault.unchecked()
-    started, modelled = time.perf_counter(), _model_seconds(vault)
+    started, model_seconds = time.perf_counter(), _model_seconds(vault)
     slow_reason = usage.why_degraded(vault)
     config = vault.config._replace(topK=SLOW_TOP_K) if slow_reason else vault.config
     asked, searched = _shortened(asked)
@@ -99,7 +99,7 @@ def context(
         scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
         tasks=asked.tasks and (not asked.scopes or "tasks" in asked.scopes),
         max_matches=SLOW_MAX_MATCHES if slow_reason else MAX_MATCHES,
-        shown=frozenset((*current.shown, session)),  # without its own summary
+        shown=frozenset((*current.shown, session)),  # leaves out the summary of the session itself
     )
     off_reason = _off_reason(config)
     recalled, notes = Recalled(), list[str]()
@@ -127,8 +127,8 @@ def context(
     if characters:
         count = _limited_by_characters(count, allocation.total, characters)
     fitted = fit(package, allocation, format, count, config)
-    # without the time of the model, which fewer matches would not reduce
-    ms = (time.perf_counter() - started - (_model_seconds(vault) - modelled)) * 1000
+    # the time of the model does not count, because fewer matches would not reduce it
+    ms = (time.perf_counter() - started - (_model_seconds(vault) - model_seconds)) * 1000
     if no_answer := off_reason or _reason_for_no_answer(recalled, package, fitted, current):
         notes = [*notes, no_answer]
     found = Context(
@@ -136,9 +136,7 @@ def context(
         freshness=freshness, notes=tuple(notes),
     )  # fmt: skip
     if not off_reason:
-        with suppress(
-            BrainError, OSError
-        ):  # a context must not fail because usage cannot be written
+        with suppress(BrainError, OSError):  # usage that cannot be written is no reason to fail
             usage.learn(vault, found, ms, actor)
     return found
 
@@ -239,11 +237,11 @@ def _round(current: Round, is_new: bool) -> str:
     """Return the line about the round and the entries shown before; '' without a session."""
     if not current.session:
         return ""
-    many = sum(not id.endswith(".md") for id in current.shown)  # without the notes of passages
-    before = f" {many} entries shown before are left out." if many > 1 else ""
-    before = " 1 entry shown before is left out." if many == 1 else before
-    new = "" if is_new else " Nothing new."
-    return f"{current.number} about this topic.{new}{before}"
+    count = sum(not id.endswith(".md") for id in current.shown)  # the paths of notes do not count
+    left_out = f" {count} entries shown before are left out." if count > 1 else ""
+    left_out = " 1 entry shown before is left out." if count == 1 else left_out
+    nothing_new = "" if is_new else " Nothing new."
+    return f"{current.number} about this topic.{nothing_new}{left_out}"
 
 
 def _part(

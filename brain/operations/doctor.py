@@ -202,6 +202,6 @@ def sync(
 
     `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are missing.
     """
-    # its counts include all files
+    # the result counts all files, also those that an agent may not read
     access.require_admin(actors.resolve(vault, by), "sync the vault; each question does that")
     return vault.sync(only, rebuild=rebuild, accept_loss=accept_loss)

@@ -32,8 +32,8 @@ QUARANTINE = 1.0  # days in which a candidate should be used
 
 def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
     """Return an entry with its links. For a memory, also return its current values and its origin.
-    If `id` is the path or title of a note, return the whole text of the note. The entry counts as
-    read."""
+    If `id` is the path or title of a note, return the whole text of the note. This emits
+    `memory:read`."""
     freshness = vault.refresh()
     row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
     others = read.by_place(vault.index, row.path, 0) if not line else [row]
@@ -41,15 +41,15 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
         return _whole(vault, others, freshness)
     _publish_read(vault, row)
     found = with_values(vault, [row])[0]
-    more = details(vault, row) if lookup.is_memory(row) else {}
-    left = len(others) - 1 or None
+    fields = details(vault, row) if lookup.is_memory(row) else {}
+    more = len(others) - 1 or None
     links = _links(vault, [row])
-    return found.replace(links=links, freshness=freshness, more=left, **more)
+    return found.replace(links=links, freshness=freshness, more=more, **fields)
 
 
 def _links(vault: OpenVault, rows: list[Row]) -> list[Link]:
-    """Return the links of entries of one file. Those of a note are read from the file, because the
-    index has only its links to blocks."""
+    """Return the links of entries of one file. The links of a note are read from the file, because
+    the index has only the links of notes to blocks."""
     role = vault.paths.role(rows[0].path)
     if role and role.format != "note":
         return [link for row in rows for link in read.links_of(vault.index, row.id)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 FORMATS = ("json", "canvas")
-MIN_SIMILARITY = 0.6  # cosine of memories that are in one cluster only because of their meaning
+MIN_SIMILARITY = 0.6  # least cosine of two memories that clusters connect by their meaning
 
 
 def graph(

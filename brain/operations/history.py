@@ -55,9 +55,9 @@ def to_result(record: Record, **extra_data: Any) -> ChangeRecord:
     )  # fmt: skip
 
 
-def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
+def _pending(vault: OpenVault, all_refs: set[str], by: Actor) -> Iterator[ChangeRecord]:
     for write_ in vault.store.pending():
-        if write_.write.ref in same and access.may(by, "read", vault.owner(write_.path)):
+        if write_.write.ref in all_refs and access.may(by, "read", vault.owner(write_.path)):
             yield ChangeRecord(
                 event=write_.write.id, at=pending.time_of(write_), by=write_.by, op=write_.write.op,
                 id=write_.write.ref, path=write_.path, device=None,
@@ -66,9 +66,9 @@ def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeReco
 
 
 def _with_texts(vault: OpenVault, found: Sequence[Record]) -> list[ChangeRecord]:
-    """Return records as results, with the `text` after each change if it is known. The journal has
-    only a digest of that text. The text itself is in the file, or in the record of a later
-    change."""
+    """Return records as results, with the `text` after each change if it is known. The record of a
+    change has only a digest of this text. The text itself is in the file, or in the record of a
+    later change."""
     wanted = [record for record in found if record.data.get("after")]
     texts: dict[str, str] = {}
     for text in _known_texts(vault, wanted) if wanted else ():
@@ -161,8 +161,8 @@ def _require_known(noun: str, name: str, known: set[str]) -> None:
 
 
 def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
-    """Return all ids of an entry. A deleted entry is found only by its whole id. Raise NotFound
-    also if the actor may not read the entry."""
+    """Return all ids of an entry. A deleted entry is found only by its whole id. Raise NotFound if
+    there is no such entry, or if the actor may not read it."""
     owners = lookup.visible(vault, by, agent)
     try:
         found = read.all_ids(vault.index, lookup.find(vault, name, owners=owners, titles=False).ref)
@@ -191,7 +191,7 @@ def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
 
 
 def owner(vault: OpenVault, record: Record) -> str:
-    """Return the owner of the memory of a record; '' if the record does not name it."""
+    """Return the owner of the memory of a record; '' if the record names no owner."""
     return vault.owner(record.path) if record.path else str(record.data.get("agent", ""))
 
 

@@ -61,26 +61,26 @@ def locate(vault: OpenVault, name: str, owners: Owners = None, titles: bool = Tr
     """Return the entry with this name and its line. For a whole file, return its first entry.
     Without `titles`, notes are not found by name or title."""
 
-    def seen(rows: list[Row]) -> list[Row]:
+    def readable(rows: list[Row]) -> list[Row]:
         return [row for row in rows if owners is None or row.agent in owners]
 
     name = name.strip().removeprefix(f"{vault.paths.root_path}/")
     if match := re.fullmatch(ID, name):
         name = match[1] or match[2]
-    if found := seen(read.by_ref(vault.index, name)):
+    if found := readable(read.by_ref(vault.index, name)):
         return Location(_only(name, found), found[0].line)
-    if found := seen(_by_former_id(vault, name)):
+    if found := readable(_by_former_id(vault, name)):
         return Location(found[0], found[0].line)
     place = re.fullmatch(PLACE, name)
     path, line = (place[1], int(place[2])) if place else (name, 0)
     for candidate in _paths(vault, path):
-        if found := seen(read.by_place(vault.index, candidate, line)):
+        if found := readable(read.by_place(vault.index, candidate, line)):
             return Location(found[0], line)
     if titles and (paths := notes_named(vault, name, owners)[0]):
         first_entries = [rows[0] for path in paths if (rows := read.by_place(vault.index, path, 0))]
         if first_entries:
             return Location(_only(name, first_entries), 0)
-    if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
+    if not re.fullmatch(UNUSED_ID, name) and (found := readable(_by_words(vault, name))):
         return Location(_only(name, found), found[0].line)
     forgotten = last_forget(vault, name)
     if forgotten and (owners is None or vault.owner(forgotten.path) in owners):
@@ -124,12 +124,12 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
 
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
-    """Return the memories that contain all of these words. A short word alone is not enough, and
-    neither is a word such as `null`, which a program may have sent for a missing id. In scripts
-    without spaces, the text may contain a word anywhere."""
+    """Return the memories that contain all of these words. A short word alone finds nothing, nor
+    does a word such as `null`, which a program may have sent for a missing id. In scripts without
+    spaces, a word also matches in the middle of a longer run of characters."""
     wanted, parts = _words(words), _UNSPACED_PART.findall(_fold(words))
-    too_short = wanted <= NOT_A_NAME or sum(map(len, wanted)) < 4
-    if not re.fullmatch(WORDS, words) or (too_short and not parts):
+    says_too_little = wanted <= NOT_A_NAME or sum(map(len, wanted)) < 4
+    if not re.fullmatch(WORDS, words) or (says_too_little and not parts):
         return []
     rows = read.listed(vault.index, Filters(scopes=("memory",)), -1)
     return [
@@ -187,9 +187,9 @@ def bare_id(name: str) -> str:
 
 
 def note_link(vault: OpenVault, name: str, by: Actor) -> str:
-    """Return the link target for the note with this path, name or title; '' if no readable note has
-    it. It is a whole path if several notes have the name, or if `name` is a path. A heading or
-    block after `#` is kept."""
+    """Return the link target for the note with this path, name or title; '' if there is no such
+    note that the actor may read. The target is a whole path if several notes have the name, or if
+    `name` is a path. A heading or block after `#` is kept."""
     found, all_paths = notes_named(vault, name, access.readable(by))
     if not found:
         note, separator, place = name.partition("#")
@@ -202,8 +202,8 @@ def note_link(vault: OpenVault, name: str, by: Actor) -> str:
 
 
 def notes_named(vault: OpenVault, name: str, owners: Owners) -> tuple[list[str], list[str]]:
-    """Return two lists: the paths of the notes with this path, name or title, the exact path first,
-    and the paths of all notes."""
+    """Return two lists: the paths of the notes with this path, name or title (the exact path
+    first), and the paths of all notes."""
     from brain.index import relations
 
     wanted = _note_name(vault, name)
@@ -279,7 +279,7 @@ def scopes_of(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
-    """Return an existing kind in its own spelling. Raise BadRequest if there is none."""
+    """Return the kind with this name in its usual spelling. Raise BadRequest if there is none."""
     from brain.kinds import KINDS, kind_named
 
     known = {*KINDS, *OTHER_KINDS}

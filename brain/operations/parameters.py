@@ -149,13 +149,13 @@ PARAMETERS = {
         "The agent whose changes to undo.", ("--agent", "-a"), "NAME", required=True
     ),
     "revert.since": Parameter(_TIME, metavar="TIME", required=True),
-    "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
+    "keep": Parameter("The memory to keep. It supersedes the other memory.", metavar="ID"),
     "conflicts.all": Parameter("Include resolved and superseded conflicts."),
     "gaps.all": Parameter("Include questions that have an answer now."),
     "gaps.agent": Parameter("Only questions for this agent.", ("--agent", "-a"), "NAME"),
     "drop": Parameter("Discard the pending write of this event.", metavar="EVENT"),
     # sessions
-    "session start.id": Parameter("Its id.  [default: a new one]", argument=True),
+    "session start.id": Parameter("The id of the session.  [default: a new id]", argument=True),
     "session append.id": Parameter("The id of a session.", argument=True),
     "session.id": Parameter("The id of a session, or its beginning.", argument=True),
     "session archive.id": Parameter(
@@ -189,7 +189,7 @@ PARAMETERS = {
     "session.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
     "session archive.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
     "paths": Parameter(
-        "Transcripts, or folders of them.  [default: where the clients keep them]",
+        "Transcripts, or folders with transcripts.  [default: the folders of the clients]",
         metavar="[PATH]...",
         argument=True,
     ),
@@ -205,7 +205,7 @@ PARAMETERS = {
     "yes": Parameter("Import without asking, whatever the size.", ("--yes", "-y")),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
-    "agent add.name": Parameter("The name of its folder.", argument=True),
+    "agent add.name": Parameter("The name of the agent and of its folder.", argument=True),
     "agent register.name": Parameter("An agent of this vault.", argument=True),
     "type": Parameter("admin, project or skill.", metavar="TYPE"),
     "agent register.type": Parameter(

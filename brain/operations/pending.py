@@ -24,7 +24,7 @@ def pending(
     vault: OpenVault, *, drop: str = "", agent: str = "", by: Actor | str = ""
 ) -> list[PendingWrite]:
     """Return the writes that are not in their note yet, and the entries of agents that a person
-    removed in the last day. `undo` restores these entries. If `drop` is given, the pending
+    removed in the last day. `undo` restores a removed entry. If `drop` is given, the pending
     write with this event is cancelled first."""
     visible = lookup.visible(vault, by, agent)
     dropped: list[PendingWrite] = []
@@ -53,8 +53,8 @@ def _value(write: Pending, state: str = "pending") -> PendingWrite:
 
 
 def removed(vault: OpenVault) -> list[PendingWrite]:
-    """Return the entries that a person removed in the last day, and that were not restored. An
-    entry that another device forgot is not one of them: git or a sync service removed its line."""
+    """Return the entries that a person removed in the last day, and that were not restored. Entries
+    that another device forgot are left out: git or a sync service removed their lines."""
     since = (vault.clock().astimezone(UTC) - timedelta(days=1)).isoformat(timespec="seconds")[:19]
     found = records.select(vault.index, ops=("removed",), since=since, newest_first=True)
     return [
@@ -76,7 +76,7 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
 
 
 def text_of(write: Pending) -> str:
-    """Return the new text of the entry of a pending write; '' if it has none."""
+    """Return the new text of the entry of a pending write; '' if the write has no text."""
     change = write.write.change
     return str(getattr(change, "text", "") or getattr(change, "raw", ""))
 
@@ -101,7 +101,7 @@ def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
 
 
 def _purged(vault: OpenVault) -> dict[str, str]:
-    """Return the times at which entries with pending uses were purged, on any device."""
+    """Return the entries with pending uses that were purged on any device, with the time."""
     from brain.index import read
     from brain.journal.reader import update_index
 

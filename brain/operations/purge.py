@@ -26,7 +26,7 @@ _STATE = "this machine's state folder, until other processes have finished with 
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     """Remove a memory from its note, the journal of this device, the index, the pending writes and
     the usage. In the result, `left` lists the places where copies of its text may remain. Other
-    devices remove their records of it when they read the record of this purge.
+    devices remove their records of the memory when they read the record of this purge.
 
     If the process is killed, purge the memory again by its full id. This works even if the memory
     is no longer in its note.
@@ -37,9 +37,8 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
         with suppress(NotFound):
             row = lookup.memory(vault, id, by, agent)
         refs = read.all_ids(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
-        known_records = records.select(
-            vault.index, refs=refs
-        )  # this may fail: before anything is removed
+        # this raises an error if a journal cannot be read, before anything is removed
+        known_records = records.select(vault.index, refs=refs)
         texts = [
             row.text if row else "",
             *(str(record.data.get("before", "")) for record in known_records),
@@ -85,8 +84,8 @@ def _already_removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor
 
 
 def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Remove a memory and its vectors from the index. Return the places that still contain it
-    because another process is reading them."""
+    """Remove a memory and its vectors from the index. Return the places that still contain text of
+    the memory because another process is reading them."""
     path = vault.index.path.removeprefix(f"{vault.paths.root_path}/")
     try:
         vault.sync()

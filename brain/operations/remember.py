@@ -66,7 +66,7 @@ class Plan(NamedTuple):
     found: Similar
     rules: tuple[str, ...] = ()
     writes: tuple[Write, ...] = ()
-    mark: str = ""  # the fingerprint of the text and links
+    fingerprint: str = ""  # of the text and links
 
 
 def remember(
@@ -140,22 +140,22 @@ def _remember(
     one."""
     for request in requests:
         _check(request)
-    seen = access.readable(by)
-    access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
+    readable = access.readable(by)
+    access.refuse_unseen(agent, None if readable is None else (*readable, by.name))
     path = actors.memory_note(vault, agent)
     headings = _headings(vault, path)
     new_plans: dict[str, Plan] = {}  # by fingerprint, so that equal texts are stored once
     plans: list[Plan] = []
     for request in requests:
         plan = _plan(vault, request, path, by, headings)
-        plans.append(plan if plan.found.same else new_plans.setdefault(plan.mark, plan))
+        plans.append(plan if plan.found.same else new_plans.setdefault(plan.fingerprint, plan))
     results = apply.apply_each(vault, [plan.writes for plan in new_plans.values()], by)
     written = dict(zip(new_plans, results, strict=True))
     results_in_order: list[Remembered] = []
     for request, plan in zip(requests, plans, strict=True):
         if plan.found.same:
             found = _store_again(vault, request, plan.found.same, plan.change, by)
-        elif (result := written.pop(plan.mark, None)) is not None:
+        elif (result := written.pop(plan.fingerprint, None)) is not None:
             found = _new_memory(vault, plan, result)
         else:
             found = _remembered(_entry(vault, plan), "duplicate", None)
@@ -244,15 +244,15 @@ def _check(request: Request) -> None:
 def _headings(vault: OpenVault, path: str) -> Headings:
     """Return the sections of a note, each with the headings above it."""
     text, _ = decode(vault.store.note(path).data)
-    seen = outline(text, frontmatter.split(text)[1])
-    return [seen.path(number) for number in range(len(seen.headings))]
+    note_outline = outline(text, frontmatter.split(text)[1])
+    return [note_outline.path(number) for number in range(len(note_outline.headings))]
 
 
 def _kind_tags_section(
     vault: OpenVault, request: Request, headings: Headings
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the kind, tags and section of a memory. If the section does not imply the kind, it is
-    added as a tag."""
+    """Return the kind, tags and section of a memory. If the section does not imply the kind, the
+    kind is added as a tag."""
     tagged = kinds.kind_of_tags([*request.tags, *TAG.findall(request.text)])
     kind = kinds.kind_named(request.kind) or tagged
     section = request.section
@@ -281,8 +281,8 @@ def _section(kind: str, headings: Headings, settings: tuple[str, ...]) -> str:
 
 
 def _headings_of(section: str, headings: Headings) -> tuple[str, ...]:
-    """Return the path of headings of a section. If the note does not have it, return only its
-    name."""
+    """Return the path of headings of a section. If the note does not have the section, return only
+    the name of the section."""
     name = section.rpartition(" > ")[2]
     found = (path for path in headings if path and path[-1].casefold() == name.casefold())
     return next(found, (name,))
@@ -371,11 +371,11 @@ def _unused_id(vault: OpenVault) -> str:
 
 
 def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Actor) -> Remembered:
-    """Record that a memory was stored again, and add missing tags, links and fields. If the actor
-    may not write it, or if it belongs to another agent than the given one, only return it.
+    """Record that a memory was stored again, and add missing tags, links and fields. If the memory
+    is in another note than the new one, or if the actor may not write it, only return it.
 
-    The memory then supersedes the given memories, and is no longer superseded itself.
-    `superseded_by` are the memories that still supersede it, because the actor may not change them.
+    The memory then supersedes the memories in `request`, and is no longer superseded itself. In the
+    result, `superseded_by` are memories that still supersede it: the actor may not change them.
     """
     if row.path != new.path or not access.may(by, "write", row.agent):
         vault.store.allow(by, new.path)
@@ -384,7 +384,7 @@ def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Act
     ids = read.all_ids(vault.index, row.ref)
     superseded = [lookup.memory(vault, id, by) for id in request.supersedes]
     if any(each.ref in ids for each in superseded):
-        raise BadRequest("A memory cannot supersede itself.", "Name another one.")
+        raise BadRequest("A memory cannot supersede itself.", "Name another memory.")
     anchors = [write for each in superseded for write in apply.anchor(each, by)]
     targets = [lookup.link_to(each, row.path) for each in superseded]
     fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
@@ -428,7 +428,8 @@ def _as_text(link: Link) -> str:
 
 
 def _end_supersessions(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Write]:
-    """Yield the writes after which no memory supersedes this one. This also prevents cycles."""
+    """Yield the writes that remove the `supersedes` links to the memory with these ids, as far as
+    the actor may write them. This also prevents cycles."""
     for new, link in _superseding(vault, ids, by):
         if access.may(by, "write", new.agent):
             change = Relate(new.path, new.ref, "supersedes", _as_text(link), gone=True)
@@ -436,7 +437,7 @@ def _end_supersessions(vault: OpenVault, ids: Collection[str], by: Actor) -> Ite
 
 
 def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
-    """Yield the readable memories that supersede this one, each with its link."""
+    """Yield the readable memories that supersede the memory with these ids, each with its link."""
     rows = relations.supersessions(vault.index, access.readable(by))
     newer = {new for new, old, _ in rows if old in ids}
     for row in (row for ref in sorted(ids) for row in read.linking(vault.index, ref)):

@@ -84,7 +84,7 @@ class Entry(Value):
     """A unit that can be found and addressed by id: a memory, item, task, turn or passage.
 
     Paths are relative to the vault, and lines are numbered from 1. `extra` has the fields that only
-    some entries have. If you gave the path of a file, `more` is the number of its other entries.
+    some entries have. If you gave the path of a file, `more` is the number of other entries in it.
     """
 
     id: str
@@ -152,7 +152,7 @@ class Memory(Entry):
 
 
 class Listing(Value):
-    """Entries that pass a filter. You can iterate over them."""
+    """Entries that pass a filter. You can iterate over the listing."""
 
     entries: list[Entry]
     freshness: Freshness
@@ -168,7 +168,8 @@ class Listing(Value):
 
 
 class Answer(Value):
-    """The results of a search, best first, and notes for the user. You can iterate over it."""
+    """The results of a search, best first, and notes for the user. You can iterate over the
+    answer."""
 
     query: str
     results: list[SearchResult]
@@ -261,7 +262,7 @@ class Context(Value):
 
     @property
     def shown(self) -> list[str]:
-        """Ids of everything in it: entries, passages and turns; and the paths of its notes."""
+        """The ids of all entries, passages and turns in the context, and the paths of its notes."""
         parts = (part for _, parts in self.fitted.package.sections for part in parts)
         return list(dict.fromkeys(id for part in parts for id in part.ids))
 

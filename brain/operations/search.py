@@ -43,8 +43,8 @@ class SearchResult:
         self.id, self.path, self.text = row.ref, row.path, row.text
         self.score = match.score
         self.factors = match.factors  # of the score, by name; see `brain.search.factors`
-        self.covered = match.covered  # the fraction of the question that it contains
-        self.exact = match.exact  # the number of exact terms that it contains as written
+        self.covered = match.covered  # the fraction of the question that the entry contains
+        self.exact = match.exact  # the number of exact terms that the entry contains as written
         self.also = match.also  # the paths of equal notes
 
     def __repr__(self) -> str:
@@ -191,8 +191,8 @@ def _remarks_on_filters(vault: OpenVault, filters: Filters) -> list[str]:
 
 
 def model(vault: OpenVault) -> tuple[Meanings | None, list[str]]:
-    """Return the passages by their meaning, with the model loaded, and remarks for the user. It is
-    None if search is not hybrid, or if the model cannot be used."""
+    """Return the vault's `Meanings` with the model loaded, and remarks for the user. The first
+    value is None if search is not hybrid, or if the model cannot be used."""
     if vault.config.searchProvider != "hybrid":
         return None, []
     started = time.perf_counter()
@@ -209,8 +209,8 @@ def model(vault: OpenVault) -> tuple[Meanings | None, list[str]]:
 
 
 def embed(vault: OpenVault, seconds: float | None = None) -> list[str]:
-    """Embed new and changed passages if search is hybrid, all or for so many seconds. Return a
-    message if that fails. Without a limit, a missing model is downloaded first."""
+    """Embed new and changed passages if search is hybrid, for at most `seconds`. Without this
+    limit, embed all, and download a missing model first. Return a message if embedding fails."""
     if vault.config.searchProvider != "hybrid":
         return []
     try:
@@ -221,22 +221,22 @@ def embed(vault: OpenVault, seconds: float | None = None) -> list[str]:
 
 
 def _embed(vault: OpenVault, seconds: float | None) -> int:
-    """Return how many passages are left."""
+    """Embed passages as in `embed`. Return the number of passages that are left."""
     from brain.embed import end_pause, without_limit
 
-    meaning, waited = vault.meaning, vault.meaning.model
+    meaning, limited_model = vault.meaning, vault.meaning.model
     try:
         if seconds is not None:
             return meaning.embed_pending(seconds=seconds)
-        meaning.model = without_limit(waited)
+        meaning.model = without_limit(limited_model)
         meaning.load(download=True)
         left = meaning.embed_pending(vault.progress)
-        end_pause(waited)
+        end_pause(limited_model)
         return left
     except Busy:
         return 0  # another process is embedding them
     finally:
-        meaning.model = waited
+        meaning.model = limited_model
 
 
 def purge_vectors(vault: OpenVault) -> bool:
@@ -251,6 +251,6 @@ def purge_vectors(vault: OpenVault) -> bool:
         return False
 
 
-def words_alone(why: object) -> str:
+def words_alone(reason: object) -> str:
     """Return the remark that search used words alone."""
-    return f"Searched by words alone. {why}"
+    return f"Searched by words alone. {reason}"

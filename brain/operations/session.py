@@ -200,16 +200,17 @@ def session_fork(
 
 
 def _copied(source: str, end: int, header: dict[str, Any]) -> Iterator[bytes]:
-    """Yield the lines of a fork: its own header, then those of the parent up to this offset."""
+    """Yield the lines of a fork: its own header, then the lines of the parent `source` up to the
+    offset `end` (-1: all)."""
     start = {"title": "", "cwd": "", "client": ""}
-    for line, at in transcript.lines(source):
+    for line, line_end in transcript.lines(source):
         if line.get("role") == EVENT and line.get("event") == "start":
             start |= {name: line[name] for name in start if line.get(name)}
             continue
         if header:
             yield transcript.encode(header | {k: v for k, v in start.items() if v})
             header = {}
-        if 0 <= end < at:
+        if 0 <= end < line_end:
             return
         if not (line.get("role") == EVENT and line.get("event") == "end"):
             yield transcript.encode(line)
@@ -218,19 +219,19 @@ def _copied(source: str, end: int, header: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _cut(source: str, message: str) -> int:
-    """Return the offset after the last line with this id, and after the results of the calls before
-    it."""
+    """Return the offset after the last line with this id. If the results of earlier calls follow
+    later, return the offset after these results."""
     found, end, calls = 0, 0, set()
-    for line, at in transcript.lines(source):
+    for line, line_end in transcript.lines(source):
         id, role = transcript.key(line)
         if id == message:
-            found, end = at, 0
+            found, end = line_end, 0
         if role == "tool_call":
             calls.add(id)
         elif role == "tool_result":
             calls.discard(id)
         if found and not end and not calls:
-            end = at
+            end = line_end
     if not found:
         raise NotFound(f"The session has no message {message!r}.", "See `brain session show`.")
     return end or found
@@ -240,7 +241,7 @@ def session_archive(
     vault: OpenVault, id: str = "", *, agent: str = "", by: Actor | str = ""
 ) -> list[Session]:
     """Move a session to the archive, or all sessions whose last message is older than
-    `sessionRetentionDays`. `scopes=["archive"]` finds them in a search."""
+    `sessionRetentionDays`. A search with `scopes=["archive"]` finds archived sessions."""
     actor = actors.resolve(vault, by)
     owners = _owners(vault, actor, agent)
     if id:
@@ -263,14 +264,14 @@ def session_archive(
 
 def _owners(vault: OpenVault, by: Actor | str, agent: str) -> tuple[str, ...] | None:
     """Return the agents whose sessions the actor may read (None: all), or only this one."""
-    seen = access.readable(actors.resolve(vault, by))
-    access.refuse_unseen(agent, seen)
-    return (catalog.folder_of(vault, agent).owner,) if agent else seen
+    readable = access.readable(actors.resolve(vault, by))
+    access.refuse_unseen(agent, readable)
+    return (catalog.folder_of(vault, agent).owner,) if agent else readable
 
 
 def _place(vault: OpenVault, id: str, agent: str, actor: Actor, *, create: bool) -> Place:
-    """Return the place of a session that exists, or with `create` of one that this actor is to
-    create: in the agent's folder, else the actor's own. An archived session comes back from the
+    """Return the place of a session. If `create`, a session that does not exist gets a place in the
+    folder of `agent`, else in the folder of the actor. An archived session is moved back from the
     archive."""
     owners = _owners(vault, actor, agent)
     try:

@@ -82,9 +82,9 @@ def _chosen(
     vault: OpenVault, found: list[Source], project: str, agent: str
 ) -> list[tuple[Source, str]]:
     """Return the sources to import, each with the agent that its session belongs to."""
-    where = home(vault.environ)
+    home_folder = home(vault.environ)
     projects = vault.config.projects
-    pairs = [(each, importing.owner_of(projects, each, where, agent)) for each in found]
+    pairs = [(each, importing.owner_of(projects, each, home_folder, agent)) for each in found]
     return [(each, owner) for each, owner in pairs if project in ("", owner)]
 
 
@@ -106,7 +106,7 @@ def _counted(found: list[Source]) -> list[FoundTranscripts]:
 def _import(
     vault: OpenVault, importer: importing.Importer, source: Source, owner: str, actor: Actor
 ) -> ImportedSession | None:
-    one = importer.import_source(source, _folder(vault, source, owner, actor))
+    one = importer.import_source(source, _folder_finder(vault, source, owner, actor))
     if one is None:
         return None
     return ImportedSession(
@@ -115,8 +115,9 @@ def _import(
     )  # fmt: skip
 
 
-def _folder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Callable[[], str]:
-    """Return what finds the folder for a new session. A person's import creates the agent."""
+def _folder_finder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Callable[[], str]:
+    """Return a function that finds the folder for a new session of `owner`. If there is no such
+    agent, the function creates it, if the actor is a person."""
 
     def find() -> str:
         try:
@@ -132,7 +133,7 @@ def _folder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Calla
 
 
 def _settle(vault: OpenVault, done: list[ImportedSession]) -> None:
-    """Update sessions.json and the search index, and archive what is old."""
+    """Update sessions.json and the search index, and archive old sessions."""
     folders = dict.fromkeys(os.path.dirname(each.path) for each in done)
     with vault.store.locked():
         catalog.update(vault, *folders)

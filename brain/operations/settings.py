@@ -60,14 +60,14 @@ def alias_add(
         raise BadRequest(f"What means the same as {word!r}?", "Name at least one other word.")
     known = own_aliases(vault.config.aliases).get(word, ())
     new = tuple(other for other in more if other not in known)
-    return _set_aliases(vault, word, _more(list(vault.config.aliases), word, new), actor)
+    return _set_aliases(vault, word, _with_words(list(vault.config.aliases), word, new), actor)
 
 
-def _more(entries: list[str], word: str, new: tuple[str, ...]) -> list[str]:
-    """Return the setting with more words for `word`."""
-    for at, (head, others) in enumerate(map(split_alias, entries)):
+def _with_words(entries: list[str], word: str, new: tuple[str, ...]) -> list[str]:
+    """Return the lines of the setting with the new synonyms of `word`."""
+    for index, (head, others) in enumerate(map(split_alias, entries)):
         if head == word and others and new:
-            return [*entries[:at], _written(word, (*others, *new)), *entries[at + 1 :]]
+            return [*entries[:index], _written(word, (*others, *new)), *entries[index + 1 :]]
     return [*entries, _written(word, new)] if new else entries
 
 
@@ -85,9 +85,10 @@ def alias_remove(
     known = own_aliases(vault.config.aliases).get(word, ())
     if not known or not set(less) <= set(known):
         raise NotFound(f"{'='.join([word, *less])} is not an alias.", "See `brain alias list`.")
-    gone = less or known
-    entries = [new for old in vault.config.aliases if (new := _less(old, word, gone)) is not None]
-    if still := {*own_aliases(tuple(entries)).get(word, ())} & {*gone}:
+    removed = less or known
+    lines = (_without_words(line, word, removed) for line in vault.config.aliases)
+    entries = [line for line in lines if line is not None]
+    if still := {*own_aliases(tuple(entries)).get(word, ())} & {*removed}:
         raise BadRequest(
             f"{word!r} and {sorted(still)[0]!r} are in one alias of another word.",
             "See `brain alias list`, and remove it there.",
@@ -95,12 +96,13 @@ def alias_remove(
     return _set_aliases(vault, word, entries, actor)
 
 
-def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
-    """Return one line of the setting without these words; None if nothing is left."""
+def _without_words(entry: str, word: str, removed: tuple[str, ...]) -> str | None:
+    """Return a line of the setting without the removed synonyms of `word`; None if nothing is
+    left."""
     head, others = split_alias(entry)
     if head == word:
-        kept = tuple(other for other in others if other not in gone)
-    elif head in gone:
+        kept = tuple(other for other in others if other not in removed)
+    elif head in removed:
         kept = tuple(other for other in others if other != word)
     else:
         return entry
@@ -149,17 +151,18 @@ def budget(
 
 
 def configure(vault: OpenVault, name: str, value: Any, by: Actor) -> SettingChange:
-    """Set a value in brain.yaml; an empty list is removed. Everything else in the file stays."""
-    now = getattr(vault.config, name)
+    """Set a value in brain.yaml. For an empty list, the setting is removed. All other text in the
+    file stays."""
+    current = getattr(vault.config, name)
     shown = list(value) if isinstance(value, tuple) else value
-    same = SettingChange(
+    unchanged = SettingChange(
         setting=name, value=shown, outcome="unchanged", state="unchanged", event=None
     )
-    if value == now:
-        return same
+    if value == current:
+        return unchanged
     path = f"{vault.paths.brain}/brain.yaml"
-    change = Configure(path, name, None if value == () else value, now)
+    change = Configure(path, name, None if value == () else value, current)
     result = apply.apply(vault, [Write("config", name, change)], by)[0]
     if result.state == "written":
         vault.reload()
-    return same.replace(outcome="set", state=result.state, event=result.write.id)
+    return unchanged.replace(outcome="set", state=result.state, event=result.write.id)

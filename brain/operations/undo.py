@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
     from brain.store.store import Pending
 
-BY_STORE = ("removed", "reworded", "restored", "merged")  # undone only by their event
+BY_STORE = ("removed", "reworded", "restored", "merged")  # `undo` needs the event of such a change
 
 
 class Current(NamedTuple):
-    """An entry or setting as it is in its file; an empty `raw` if it is gone."""
+    """An entry or setting as it is in its file. `raw` is '' if the file does not have it."""
 
     ref: str
     raw: str
@@ -100,7 +100,7 @@ def revert(
 
 
 def _actor_name(vault: OpenVault, agent: str, by: Actor) -> str:
-    """Return the name of an agent in the journal. An agent may name only those whose memory it may
+    """Return the name of an agent in the journal. An agent may name only agents whose memory it may
     read."""
     if not agent:
         raise BadRequest("Whose changes?", "Name an agent, or `person`.")
@@ -131,8 +131,9 @@ def _last(vault: OpenVault, by: Actor, owner: str) -> Record:
 
 
 def _refuse_pending(vault: OpenVault, event: str, by: Actor, owner: str) -> None:
-    """Raise Busy if the change, or a newer one than the last, is not written yet. For an agent,
-    only its own changes count."""
+    """Raise Busy if the change with this event is not written yet. Without an event, raise Busy if
+    any change that is newer than the last one is not written yet. For an agent, only its own
+    changes count."""
     for one in vault.store.pending():
         if "part_of" in one.write.data or (by.type != "person" and one.by != by.name):
             continue
@@ -152,20 +153,22 @@ def _is_last(vault: OpenVault, one: Pending, by: Actor, owner: str) -> bool:
 
 
 def _undoable(vault: OpenVault, changes: Iterable[Record]) -> Iterator[Record]:
-    """Yield the changes that can be undone and are not undone yet, without parts of others."""
+    """Yield the changes that can be undone and are not undone yet. Parts of changes are left
+    out."""
     undone = _undone_ids(vault)
     for record in changes:
-        by_itself = not {"part_of", "of"} & record.data.keys()
-        if _way(record) not in (Undo.NO, Undo.PART) and by_itself and record.id not in undone:
+        is_part = bool({"part_of", "of"} & record.data.keys())
+        can_be_undone = _undo_type(record) not in (Undo.NO, Undo.PART)
+        if can_be_undone and not is_part and record.id not in undone:
             yield record
 
 
-def _way(record: Record) -> Undo:
+def _undo_type(record: Record) -> Undo:
     return RECORD_TYPES[record.op].undo if record.op in RECORD_TYPES else Undo.NO
 
 
 def _undone_ids(vault: OpenVault) -> set[str]:
-    """Return the events that are undone. One whose undo was itself undone is not."""
+    """Return the events that are undone. An event whose undo was itself undone is not undone."""
     undone: set[str] = set()
     ops = ("undo", "conflict", "resolve")
     for record in records.select(vault.index, ops=ops, newest_first=True):
@@ -178,7 +181,7 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 
 
 def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
-    """Undo a change with all its parts. If one of them cannot be undone, none is."""
+    """Undo a change with all its parts. If a part cannot be undone, nothing is undone."""
     undone = _undone_ids(vault)
     if record.id in undone:
         raise BadRequest(
@@ -209,8 +212,8 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
 
 
 def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes | None]:
-    """Return the notes as they were before a change, to the byte, if they are as it left them. A
-    note that the change created is None."""
+    """Return the exact bytes before a change, by path, of the notes that are still as the change
+    left them; None for a note that the change created."""
     exact: dict[str, bytes | None] = {}
     for part in parts:
         if "splice" in part.data:
@@ -222,14 +225,14 @@ def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes | None]
 
 
 def _with_parts(vault: OpenVault, record: Record, undone: set[str]) -> list[Record]:
-    """Return a change and its parts that are not undone, newest first. An id that was written for
-    it stays."""
-    if _way(record) is Undo.COUNT:
+    """Return a change and its parts that are not undone, newest first. The write of an id is left
+    out: ids stay."""
+    if _undo_type(record) is Undo.COUNT:
         return [record]
     parts = [
         part
         for part in records.select(vault.index, part_of=record.id)
-        if _way(part) is not Undo.NO and part.id not in undone
+        if _undo_type(part) is not Undo.NO and part.id not in undone
     ]
     return sorted([*parts, record], key=records.key, reverse=True)
 
@@ -237,18 +240,18 @@ def _with_parts(vault: OpenVault, record: Record, undone: set[str]) -> list[Reco
 def _plan(
     vault: OpenVault, record: Record, force: bool, first: Sequence[Write], is_exact: bool
 ) -> list[Write]:
-    """Return the writes that undo one record, after these other changes. If the whole note is
-    restored (`is_exact`), an entry that was moved only has to be named."""
+    """Return the writes that undo one record. They follow the writes `first`. If `is_exact`, the
+    whole note is restored, so that the write for a moved entry only names the entry."""
     data = record.data
-    of: dict[str, Any] = {"of": record.id, **_values_before(vault, record, force)}
+    undo_data: dict[str, Any] = {"of": record.id, **_values_before(vault, record, force)}
     if record.op == "overwritten":
-        return [Write("undo", record.ref, change_from_json(data["change"]), of)]
+        return [Write("undo", record.ref, change_from_json(data["change"]), undo_data)]
     if not record.path:
-        return [_opposite(record, of)]
+        return [_opposite(record, undo_data)]
     before, after = str(data.get("before", "")), str(data.get("after", ""))
     if data.get("moved") and is_exact:
         now = _current(vault, record, ())
-        return [Write("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), of)]
+        return [Write("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), undo_data)]
     if not (before or after) or data.get("moved"):
         raise BadRequest(
             f"{record.op} of {record.ref} cannot be undone.", "Make the opposite change instead."
@@ -263,8 +266,8 @@ def _plan(
             "Use --force to restore the text without it.",
         )
     if _is_setting(vault, record):
-        return [_restore_setting(record, now, before, after, of)]
-    return _restore_entry(record, now, before, after, of)
+        return [_restore_setting(record, now, before, after, undo_data)]
+    return _restore_entry(record, now, before, after, undo_data)
 
 
 def _is_setting(vault: OpenVault, record: Record) -> bool:
@@ -273,31 +276,32 @@ def _is_setting(vault: OpenVault, record: Record) -> bool:
 
 
 def _restore_setting(
-    record: Record, now: Current, before: str, after: str, of: dict[str, Any]
+    record: Record, now: Current, before: str, after: str, undo_data: dict[str, Any]
 ) -> Write:
-    """Restore the lines of a setting; without any, its default applies again."""
+    """Return the write that restores the lines of a setting. If `before` is '', the setting is
+    removed."""
     name = record.ref
     value = getattr(brain_yaml.parse(before)[0], name) if before else None
     expect = getattr(brain_yaml.parse(now.raw if after else "")[0], name)
-    return Write("undo", name, Configure(record.path, name, value, expect, before), of)
+    return Write("undo", name, Configure(record.path, name, value, expect, before), undo_data)
 
 
 def _restore_entry(
-    record: Record, now: Current, before: str, after: str, of: dict[str, Any]
+    record: Record, now: Current, before: str, after: str, undo_data: dict[str, Any]
 ) -> list[Write]:
     path, ref, data = record.path, now.ref, record.data
     place = (str(data.get("section", "")), str(data.get("previous", "")))
     if record.op == "move":
-        there = of | {"moved": True}
+        moved_data = undo_data | {"moved": True}
         return [
-            Write("undo", ref, Remove(path, ref), there),
-            Write("undo", ref, Insert(path, ref, before, *place), there),
+            Write("undo", ref, Remove(path, ref), moved_data),
+            Write("undo", ref, Insert(path, ref, before, *place), moved_data),
         ]
     if not after:
-        return [Write("undo", ref, Insert(path, ref, before, *place), of)]
+        return [Write("undo", ref, Insert(path, ref, before, *place), undo_data)]
     if not before:
-        return [Write("undo", ref, Remove(path, ref), of)]
-    return [Write("undo", ref, Replace(path, ref, before, now.raw), of)]
+        return [Write("undo", ref, Remove(path, ref), undo_data)]
+    return [Write("undo", ref, Replace(path, ref, before, now.raw), undo_data)]
 
 
 def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, Any]:
@@ -306,33 +310,33 @@ def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, A
     was = record.data.get("was")
     if not isinstance(was, dict):
         return {}
-    left = {name: record.data[name] for name in was}
+    after = {name: record.data[name] for name in was}
     known = read.facts(vault.index, [record.ref]).get(record.ref)
     now = {name: known and getattr(known, name) for name in was}
-    if now != left and not force:
+    if now != after and not force:
         raise StaleFile(
             f"The {' and '.join(was)} of {record.ref} changed since ({record.op}, {record.id}).",
             "Use --force to undo it anyway.",
         )
-    return {**was, "was": left}
+    return {**was, "was": after}
 
 
-def _opposite(record: Record, of: dict[str, Any]) -> Write:
+def _opposite(record: Record, undo_data: dict[str, Any]) -> Write:
     """Return the write that undoes a record that changed no file."""
-    data = of | {"agent": record.data.get("agent", "")}
+    data = undo_data | {"agent": record.data.get("agent", "")}
     if record.op in ("conflict", "resolve"):
         data |= {"other": record.data.get("other", ""), "type": "contradictory"}
         return Write("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
-    if _way(record) is Undo.COUNT or "delta" in record.data:
+    if _undo_type(record) is Undo.COUNT or "delta" in record.data:
         data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
         return Write("undo", record.ref, None, data)
-    if "was" in of:
+    if "was" in undo_data:
         return Write("undo", record.ref, None, data | {"undid": record.op})
     raise BadRequest(f"{record.op} cannot be undone.", "Make the opposite change instead.")
 
 
 def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Current:
-    """Return the entry or setting that a record is about, as these changes will leave it."""
+    """Return the entry or setting that a record is about, as the writes `first` will leave it."""
     from brain.formats import memory_md
 
     data = vault.store.note(record.path).data
@@ -341,7 +345,7 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Curren
         data = vault.store.edited(record.path, data, changes).data
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
-    # other words of a person may have taken over the id of an entry that was removed
+    # the other ids of an entry that was removed may now belong to other words
     was_removed = record.data.get("before") and not record.data.get("after")
     same = {record.ref} if was_removed else read.all_ids(vault.index, record.ref)
     for found in memory_md.parse(data, vault.owner(record.path)).entries:

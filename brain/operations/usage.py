@@ -1,7 +1,7 @@
 """Usage of memories: hits, how long a recall took, what it showed, which questions had no answer
 (gaps), and which memories were useful together.
 
-It is kept in state.db. A context never fails because usage cannot be written.
+Usage is kept in state.db. A context never fails because usage cannot be written.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls are too few to measure their time
-WINDOW = 100  # recalls, whose 95th percentile decides if recall is slow
-SLOW_MS, HEALTHY_MS = 300, 200  # slow above the first, until it is below the second again
+WINDOW = 100  # the number of last recalls whose times decide if recalls are too slow
+SLOW_MS, HEALTHY_MS = 300, 200  # too slow above the first, until below the second again
 SAME_TOPIC = 0.3  # share of words that a question has in common with the one before
 MIN_TAG = 3  # characters of a suggested tag
 ROUNDS = 3  # questions that an agent may ask about one message
@@ -90,7 +90,7 @@ def learn(vault: OpenVault, context: Context, ms: float, by: Actor) -> None:
     asked, now = context.asked, vault.now()
     question = _redacted(vault, asked.query)
     _publish(vault, context)
-    this = {
+    recall = {
         "at": now, "query": question, "agent": asked.agent, "session": by.session,
         "by": by.name, "refs": context.refs, "answers": context.answers, "shown": context.shown,
         "round": context.round.number, "before": context.round.shown,
@@ -100,18 +100,18 @@ def learn(vault: OpenVault, context: Context, ms: float, by: Actor) -> None:
     }  # fmt: skip
     if vault.read_only:
         return
-    vault.state.add_recall(round(ms, 1), this, WINDOW)
+    vault.state.add_recall(round(ms, 1), recall, WINDOW)
     times, was_degraded = _times(vault), _is_degraded(vault)
     limit = HEALTHY_MS if was_degraded else SLOW_MS
     degraded = len(times) >= FEW and p95(times) > limit
     if degraded != was_degraded:
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
-    if not vault.paused and (uses := _uses(context, this)):
+    if not vault.paused and (uses := _uses(context, recall)):
         vault.state.add_uses(uses)
 
 
 def _redacted(vault: OpenVault, question: str) -> str:
-    query = question.encode("utf-8", "replace").decode()  # it may hold half a character
+    query = question.encode("utf-8", "replace").decode()  # it may contain a lone surrogate
     return redact.redact(query, emails=vault.config.redactEmails)[0]
 
 
@@ -140,7 +140,7 @@ def _gap(recall: State, now: str, refs: Iterable[str]) -> Use:
 
 
 def gap_id(question: str) -> str:
-    """Return the id of a question, however it is capitalised and spaced."""
+    """Return the id of a question. Case and spaces do not change the id."""
     words = " ".join(question.casefold().split()).rstrip("?!. ")
     mark = digest(words.encode("utf-8", "replace"))
     return "g-" + "".join(ALPHABET[byte & 31] for byte in mark[:8])
@@ -163,8 +163,9 @@ def _publish(vault: OpenVault, context: Context) -> None:
 
 
 def current_round(vault: OpenVault, asked: Asked, by: Actor) -> Round:
-    """Return the number of the question since the topic of its session last changed, and what was
-    shown since. `again` begins a new round. A prompt without content changes no topic."""
+    """Return the number of the question since the topic of its session last changed, and the
+    entries that were shown since. `again` starts at 1. A prompt without content words does not
+    change the topic."""
     if not by.session:
         return Round()
     asker = (by.name, asked.agent, by.session)
@@ -208,22 +209,22 @@ def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
         vault.state.add_uses(uses)
 
 
-def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
-    """Mark a memory in the last recall that showed it, and return that recall. None if it has the
-    mark already."""
+def _mark(vault: OpenVault, ref: str, mark: str) -> State | None:
+    """Mark a memory in the last recall that showed it, and return this recall. Return None if no
+    recall showed the memory, or if it has the mark already."""
     for id, recall in reversed(_recalls(vault)):
         if ref in (recall.get("shown") or recall["refs"]):
-            if ref in recall.setdefault(how, []):
+            if ref in recall.setdefault(mark, []):
                 return None
-            recall[how].append(ref)
+            recall[mark].append(ref)
             vault.state.change_recall(id, recall)
             return recall
     return None
 
 
 def forget(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> None:
-    """Forget the questions that showed these memories, and those whose words are all in their
-    texts. Other questions stay."""
+    """Forget the questions that showed these memories, and the questions whose words are all in the
+    texts of these memories. Other questions stay."""
     words = {word for text in texts for word in _stems(text)}
     for id, _, recall in vault.state.rows(Recall):
         if {*refs} & {*recall["refs"]} or _stems(recall["query"]) <= words:
@@ -231,7 +232,7 @@ def forget(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> Non
 
 
 def recalls_of(vault: OpenVault, by: Actor) -> list[State]:
-    """Return the last recalls on this machine that an actor may see: an agent, its own."""
+    """Return the last recalls on this machine. An agent gets only its own recalls."""
     last = [value for _, value in _recalls(vault)]
     if access.readable(by) is None:
         return last
@@ -239,7 +240,7 @@ def recalls_of(vault: OpenVault, by: Actor) -> list[State]:
 
 
 def last_injected(vault: OpenVault, by: Actor) -> State | None:
-    """Return the last context on this machine."""
+    """Return the last context on this machine; None if there was none."""
     last = recalls_of(vault, by)
     if not last:
         return None
@@ -288,7 +289,8 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
 
 
 def _all_gaps(vault: OpenVault) -> list[Use]:
-    """Return the gaps in the journal, and those that are not in it yet. `other` is the asker."""
+    """Return the gaps in the journal, and the gaps that are not in the journal yet. `other` is the
+    asker."""
     found = [
         Use(
             op="gap",
