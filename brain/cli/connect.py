@@ -85,7 +85,7 @@ hook_command = click.Command(
     "hook",
     callback=_hook,
     help=_hook.__doc__,
-    # a prompt does not fail for an option of another version
+    # an option of another version must not make a prompt fail
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     params=[
         click.Argument(["client"], required=False, default=""),
@@ -101,7 +101,7 @@ hook_command = click.Command(
 
 # -- connect ---------------------------------------------------------------------------------------
 
-# The report of a step: after it, and in a dry run.
+# The words that report a step: after the step, and in a dry run.
 STEPS = {
     "created": ("Created", "Would create"),
     "edited": ("Edited", "Would edit"),
@@ -152,8 +152,8 @@ def _connect(
         steps = [*added, *install.connect(chosen, command, place, dry_run)]
     todo = "" if remove or dry_run else chosen.todo.format(title=chosen.title)
     if as_json:
-        told = [step._asdict() for step in steps]
-        tell({"client": client, "agent": name, "dry_run": dry_run, "steps": told, "todo": todo})
+        rows = [step._asdict() for step in steps]
+        tell({"client": client, "agent": name, "dry_run": dry_run, "steps": rows, "todo": todo})
         return
     for step in steps:
         say(f"{STEPS[step.state][dry_run]} {step.target}")
@@ -171,7 +171,7 @@ def _brain() -> list[str]:
 
 
 def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]:
-    """Create the agent unless the vault has it."""
+    """Create the agent unless the vault has it. Return the step, or [] if nothing was done."""
     from brain import actors
     from brain.connect.install import Step
     from brain.operations import agents, run

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from brain.operations.results import Answer, Context, Entry, Graph, Listing, Memory, Place
 
 TOP = 5  # members of a cluster that are listed
-EDGES = {  # read from the source, and from the target
+EDGES = {  # the words for an edge as seen from its source, and from its target
     "supersedes": ("supersedes", "superseded by"),
     "contradicts": ("contradicts", "contradicts"),
     "derived_from": ("derived from", "source of"),
@@ -62,19 +62,20 @@ def _answer_document(answer: Answer, options: Values) -> Any:
 
 
 def formula(values: Mapping[str, float], alone: bool = True) -> str:
-    """Return the formula of a score, with the numbers in it; factors of 1 and parts of 0 are left
-    out. `alone`, it needs no brackets around a sum."""
+    """Return the formula of a score with its numbers, without factors of 1 and parts of 0. If it
+    stands `alone`, a sum needs no brackets."""
     from brain.search.factors import ADDED, MULTIPLIED
 
     parts = [f"{name} {values[name]:.6f}" for name in ADDED if values.get(name)] or ["nothing 0"]
     others = [f"{name} {values[name]:.6f}" for name in MULTIPLIED if values.get(name, 1) != 1]
-    closed = len(parts) > 1 and (others or not alone)
+    needs_brackets = len(parts) > 1 and (others or not alone)
     sum = " + ".join(parts)
-    return " × ".join([f"({sum})" if closed else sum, *others])
+    return " × ".join([f"({sum})" if needs_brackets else sum, *others])
 
 
 def _ordered(values: Mapping[str, float]) -> str:
-    """Return what orders a memory among those that cover the question equally."""
+    """Return the formula by which memories that cover the question equally are ordered; '' for
+    other entries."""
     from brain.search.factors import order
 
     others = [f"{name} {values[name]:.6f}" for name in ("feedback", "recency") if name in values]
@@ -93,7 +94,7 @@ def _read_text(values: Values) -> None:
 
 
 def print_context(found: Context, options: Values) -> None:
-    """Print the text for a prompt, and what explains it."""
+    """Print the text for a prompt, and with `--explain` the scores."""
     if prompt := found.text or ("{}" if found.asked.format == "json" else ""):
         say(prompt, lines=True, wrap=False)
     if options["explain"]:
@@ -133,7 +134,7 @@ def _formulas(entry: ScoredEntry) -> list[str]:
 
 
 def _inherited(entry: ScoredEntry) -> Inherited | None:
-    """Return the score that an entry inherited; None if its own is higher."""
+    """Return the score that an entry inherited; None if the entry's own score is higher."""
     found = entry.inherited
     return found if found and (not entry.search_factors or found.score >= entry.score) else None
 
@@ -197,7 +198,7 @@ def _target(link: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Return a value of JSON in words; '' for one that is not set."""
+    """Return a value of JSON in words; '' for null."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -208,7 +209,7 @@ def _plain(value: Any) -> str:
 
 
 def _values(memory: Memory) -> dict[str, str]:
-    """Return the current values of a memory, and how they come about."""
+    """Return the current values of a memory, with their formulas."""
     importance = _importance(memory.importance_factors or {})
     return {
         "score": f"{memory.score:g}, {counted(memory.hits, 'hit')}",
@@ -220,7 +221,7 @@ def _values(memory: Memory) -> dict[str, str]:
 
 
 def _origin(memory: Memory) -> list[tuple[str, str]]:
-    """Return who stored a memory, when and why, and what followed."""
+    """Return who stored a memory, when and why, and its later changes."""
     origin = memory.provenance
     assert origin
     session = f", in session {origin.session}" if origin.session else ""
@@ -298,13 +299,13 @@ def print_place(place: Place, _: Values) -> None:
 
 
 def print_graph(graph: Graph | dict[str, Any], options: Values) -> None:
-    """Print the clusters, or what is around one entry; as a document if a format was given."""
+    """Print the clusters, or the neighbours of one entry. If a format was given, print JSON."""
     if options["format"]:
         from brain import serialize
 
         tell(serialize.document(graph))
     elif not isinstance(graph, dict):
-        _print_around(graph) if graph.root else _print_clusters(graph)
+        _print_neighbours(graph) if graph.root else _print_clusters(graph)
         warn(graph.freshness.stale)
 
 
@@ -325,44 +326,45 @@ def _print_clusters(graph: Graph) -> None:
         say("There are no memories yet.")
 
 
-def _print_around(graph: Graph) -> None:
-    """Print an entry, what it is linked to, and what shares its tags and notes. A weight is shown
-    if it was learned or set."""
+def _print_neighbours(graph: Graph) -> None:
+    """Print an entry, the entries and notes that it is linked to, and the entries with the same
+    tags and notes. A weight is shown if it was learned or set."""
     from brain.graph.edges import WEIGHTS
 
     nodes = {node["id"]: node for node in graph.nodes}
     root = nodes[graph.root]
     say(f"{root['path']}:{root['line']}" if root.get("line") else root["id"], "bold")
     say(root["label"])
-    ways = [id for edge in graph.edges if (id := _other_end(edge, root["id"])) in nodes]
+    neighbours = [id for edge in graph.edges if (id := _other_end(edge, root["id"])) in nodes]
     for edge in graph.edges:
         other = nodes.get(_other_end(edge, root["id"]))
         if other and edge["type"] in EDGES and other["type"] in ("memory", "item", "note"):
             words = EDGES[edge["type"]][edge["target"] == root["id"]]
             line = f"{words:<14} {_line(other)}"
-            usual = edge["type"] != "learned" and edge["weight"] == WEIGHTS[edge["type"]]
-            say(line if usual else f"{line}  {edge['weight']:.2f}")
-    for way in sorted(set(ways), key=lambda id: (nodes[id]["type"] != "cluster", id)):
-        _print_way(graph, nodes, root["id"], way)
+            is_usual = edge["type"] != "learned" and edge["weight"] == WEIGHTS[edge["type"]]
+            say(line if is_usual else f"{line}  {edge['weight']:.2f}")
+    for id in sorted(set(neighbours), key=lambda id: (nodes[id]["type"] != "cluster", id)):
+        _print_connector(graph, nodes, root["id"], id)
 
 
-def _print_way(graph: Graph, nodes: dict[str, dict[str, Any]], root: str, way: str) -> None:
-    """Print a tag or note of the entry and what else has it; or its cluster."""
-    node = nodes[way]
+def _print_connector(graph: Graph, nodes: dict[str, dict[str, Any]], root: str, id: str) -> None:
+    """Print a tag or note of the entry `root` with the other entries that have it, or the cluster
+    of the entry."""
+    node = nodes[id]
     if node["type"] == "cluster":
         say(f"{'in cluster':<14} {node['label']}")
     if node["type"] not in ("tag", "note"):
         return
-    ends = dict.fromkeys(_other_end(edge, way) for edge in graph.edges)
-    others = [id for id in ends if id and id != root]
-    if others or node["type"] == "tag":  # a note of its own was named above
+    ends = dict.fromkeys(_other_end(edge, id) for edge in graph.edges)
+    others = [end for end in ends if end and end != root]
+    if others or node["type"] == "tag":  # a note without other entries was printed above
         say(node["label"], "bold")
-    for id in others:
-        say(f"  {_line(nodes[id])}")
+    for other in others:
+        say(f"  {_line(nodes[other])}")
 
 
 def _other_end(edge: dict[str, Any], id: str) -> str:
-    """Return the other end of an edge; '' if it does not end at this id."""
+    """Return the other end of an edge; '' if no end of the edge is this id."""
     ends = (edge["source"], edge["target"])
     return str(ends[ends[0] == id]) if id in ends else ""
 

@@ -10,8 +10,8 @@ _OPTIONS = {"--agent": "agent", "--vault": "vault"}
 
 
 def parsed(args: list[str]) -> dict[str, str] | None:
-    """Return the arguments of a hook as `brain connect` and the plugin write them; None for others,
-    which click parses."""
+    """Return the arguments of a hook in the form that `brain connect` and the plugin write. Return
+    None for any other form, which click parses."""
     if len(args) < 2 or len(args) % 2 or args[0].startswith("-") or args[1].startswith("-"):
         return None
     options = dict(zip(args[2::2], args[3::2], strict=True))
@@ -22,7 +22,7 @@ def parsed(args: list[str]) -> dict[str, str] | None:
 
 
 def run(client: str, event: str, agent: str, vault: str, read_only: bool = False) -> None:
-    """Answer an event, whose JSON is on standard input. An error is logged, and fails nothing."""
+    """Answer an event, whose JSON is on standard input. An error is only logged."""
     try:
         from brain.serve import hook
 

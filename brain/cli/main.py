@@ -1,8 +1,8 @@
 """The `brain` command: its commands in their groups, built from the registry of operations.
 
-The arguments and options of a command come from the signature of its operation, the help from the
-registry. The module of a group has a table VIEWS: how each command shows its result, and where it
-differs from the signature.
+The arguments and options of a command come from the signature of its operation, and its help from
+the registry. The module of a group has a table VIEWS, which says how each command shows its result,
+and which options it has besides the parameters of the operation.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def run(args: list[str]) -> int:
 
 
 def _reworded(error: click.ClickException) -> BrainError:
-    """Return an error of the command line as one of Brain's."""
+    """Return an error of click as an error of Brain."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "brain"
     message = " ".join(error.format_message().split())
@@ -209,7 +209,7 @@ def command(operation: Operation) -> click.Command:
 
     def run(vault: str | None, as_json: bool, **values: Any) -> int:
         vault, as_json = choices(vault, as_json)
-        # an empty argument is not a missing one, for which a pipe is read
+        # an empty argument becomes a space, because for a missing argument a pipe is read
         values |= {name: " ".join(values[name]) or " " * len(values[name]) for name in joined}
         options = dict(values)
         if view.prepare:
@@ -245,7 +245,8 @@ def _help(summary: str, details: str, examples: Iterable[str]) -> str:
 
 
 def subgroup(name: str, summary: str) -> click.Group:
-    """Return the group of commands whose names begin with this word. Alone, it lists."""
+    """Return the group of commands whose names begin with the word `name`. The word alone runs
+    `list`, or prints the help if there is no such command."""
     members = [each for each in OPERATIONS if each.name.startswith(f"{name} ")]
     found = {each.name.split()[1]: command(each) for each in members}
 
@@ -276,7 +277,7 @@ def _param(operation: Operation, given: inspect.Parameter) -> click.Parameter:
     is_optional = given.default is not inspect.Parameter.empty and not about.required
     metavar = about.metavar or None
     kind = _type(given.annotation, about)
-    # click takes any default, even None, for a value: then nothing is required
+    # for click, a parameter with any default, even None, is not required
     default = {"default": given.default} if is_optional and not several else {}
     if about.argument:
         required = about.required or not (is_optional or about.words)

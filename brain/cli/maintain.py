@@ -95,7 +95,7 @@ def _paused(paused: str) -> str:
 
 
 def print_diagnosis(found: Diagnosis, options: Values) -> None:
-    """Print every problem; harmless ones in one line per code, unless all are wanted."""
+    """Print all problems. Unless `--all` is given, harmless problems get one line per code."""
     say("The index is sound." if found.healthy else "The index was damaged and has been rebuilt.")
     for problem in found.problems if options["all"] else _serious(found):
         place = f"{problem.path}:{problem.line}" if problem.line else problem.path
@@ -128,7 +128,7 @@ def print_stats(stats: Stats, _: Values) -> None:
 
 
 def _embed(vault: OpenVault) -> None:
-    """Embed what is new for a hybrid search, if one is set, with a progress line of its own."""
+    """Embed new passages if search is hybrid, with a progress line."""
     if vault.config.searchProvider != "hybrid":
         return
     from brain import operations
@@ -219,12 +219,12 @@ def _events(follow: bool, limit: int, by: str, vault: str | None, as_json: bool)
         last = 0 if limit else events.newest(index)
         while True:
             index.check()
-            happened = events.after(index, last, limit)
-            for _, event in happened:
+            new_events = events.after(index, last, limit)
+            for _, event in new_events:
                 _print(event, as_json)
             if not follow or stop.wait(POLL):
                 return
-            limit, last = events.KEPT, happened[-1][0] if happened else last
+            limit, last = events.KEPT, new_events[-1][0] if new_events else last
 
 
 events_command = click.Command(

@@ -124,8 +124,8 @@ def say(
     text: str = "", style: str = "", *, lines: bool = False, wrap: bool = True,
     hang: int | None = None,
 ) -> None:  # fmt: skip
-    """Print a line, or several, on stdout. On a terminal they are wrapped at words, unless they are
-    a document for a program. `hang` indents the lines that wrapping adds."""
+    """Print a line, or several, on stdout. On a terminal, lines are wrapped at words, if `wrap`.
+    `hang` is the indentation of the lines that wrapping adds."""
     print(rendered(safe(text, lines), sys.stdout, style, wrap, hang))
 
 
@@ -169,7 +169,7 @@ def note(text: str, *, lines: bool = False) -> None:
 
 
 def warn(reasons: Iterable[str]) -> None:
-    """Say why an answer may be out of date."""
+    """Print the reasons why an answer may be out of date."""
     for why in reasons:
         note(f"Not fresh: {why}")
 
@@ -190,7 +190,7 @@ def crashed(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 
 def guarded(act: Callable[[], object], args: list[str]) -> int:
-    """Run a command and return its exit code: the one error handler."""
+    """Run a command and return its exit code. This is the only place that handles errors."""
     try:
         code = act()
         sys.stdout.flush()

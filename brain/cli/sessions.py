@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brain.operations.results import Imported, Session, SessionLine, SessionMessages
 
 POLL = 1.0  # seconds between two looks at the transcripts
-RECENT = timedelta(minutes=2)  # a look opens files that changed since so long before the last one
+RECENT = timedelta(minutes=2)  # each look also opens files that changed so long before the last
 
 
 def print_session(session: Session, _: Values) -> None:
@@ -98,9 +98,9 @@ def _size(size: int) -> str:
 
 
 def _import(act: Callable[..., Imported], values: Values) -> Imported:
-    """Import; ask a person if it is much, and go on if `--follow` is given."""
+    """Import sessions. Ask a person before a large import. Continue if `--follow` is given."""
     follow, as_json = values.pop("follow"), choices(None, False)[1]
-    looked = datetime.now()
+    last_look = datetime.now()
     found = act(**values)
     if found.state == "asks" and sys.stdin.isatty() and not as_json:
         note(f"This would add {_size(found.bytes)} to the vault.")
@@ -113,7 +113,7 @@ def _import(act: Callable[..., Imported], values: Values) -> Imported:
             note("Following the transcripts. Ctrl-C ends it.")
         reported = set(found.problems)
         while not stop.wait(POLL):
-            since, looked = looked - RECENT, datetime.now()
+            since, last_look = last_look - RECENT, datetime.now()
             try:
                 more = act(**values | {"yes": True, "again": False, "since": str(since)[:19]})
             except BrainError as error:  # such as a lock that is busy

@@ -46,14 +46,14 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
     root = Path(folder or vault or ".")
     if is_read_only():
         raise Denied("Brain cannot create files with `--read-only`.", "Leave that option out.")
-    made = new_vault.create_demo(root) if demo else new_vault.create(root, views)
+    created = new_vault.create_demo(root) if demo else new_vault.create(root, views)
     if as_json:
-        tell({"vault": str(root.resolve()), "created": made})
+        tell({"vault": str(root.resolve()), "created": created})
         return
-    for path in made:
+    for path in created:
         say(f"  + {path}")
-    total = f"{counted(len(made), 'file')} created in {root.resolve()}."
-    say(total if made else "All files exist already.")
+    total = f"{counted(len(created), 'file')} created in {root.resolve()}."
+    say(total if created else "All files exist already.")
     if advice := new_vault.advice(root):
         say()
         say(advice, lines=True)
@@ -101,7 +101,7 @@ completion_command = click.Command(
 
 
 def print_config(values: dict[str, Any], options: Values) -> None:
-    """Print one setting, or all with a mark at those that are set."""
+    """Print one setting, or all settings, with a mark at each that is not the default."""
     if options["name"]:
         say(config.to_yaml(values[options["name"]]))
         return
@@ -129,7 +129,7 @@ def print_agents(found: list[Agent], _: Values) -> None:
 
 
 def _print_limit(agent: Agent) -> None:
-    """Print why the type of an agent is lower than it claims or than it is registered."""
+    """Print why the type of an agent is lower than the type in its AGENT.md or in the registry."""
     if agent.claims != agent.type:
         limit = "registered as" if agent.registered else "not registered, so at most"
         say(f"  claims {agent.claims}; {limit} {agent.registered or agent.type}", "dim")
@@ -159,7 +159,7 @@ def _print_state(change: SettingChange) -> None:
 
 
 def print_budget(budget: Budget, _: Values) -> None:
-    """Print what some contexts get, part by part."""
+    """Print the tokens of each part of a context, for some numbers of remaining tokens."""
     table = [PARTS, *([f"{row[part]:,}" for part in PARTS] for row in budget.allocations)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for number, row in enumerate(table):

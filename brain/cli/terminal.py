@@ -31,13 +31,13 @@ _UNSAFE = {
 } | {ord("\r"): "\\r"}  # fmt: skip
 _WIDE = r"\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60"
 # A word with the space before it. A character of a script without spaces is a word, together with
-# the punctuation after it. It is compiled at its first use: this takes 3 ms of each start.
+# the punctuation after it. The pattern is compiled at its first use, because this takes 3 ms.
 _WORD = rf"(\s*)([{_WIDE}][、。，．！？：；）」』】〉》]*|[^\s{_WIDE}]+|$)"
 _LEAD = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)]) )?")  # indent and bullet of a line
 
 
 def safe(text: str, lines: bool = False) -> str:
-    """Return a text that a terminal shows and does not obey, as one line unless `lines`.
+    """Return a text in which a terminal finds no commands, as one line unless `lines`.
 
     Control characters and marks that change the direction of the text become escapes like
     `\\u001b`. A tab stays. Everything that is printed goes through this function.
@@ -87,8 +87,8 @@ def _with_matches(text: str, marks: tuple[str, str]) -> str:
 
 
 def wrapped(line: str, most: int, hang: int | None = None) -> str:
-    """Break a line at words. Further lines are indented by `hang`, else as the first one. A word
-    that is wider than a line is left to the terminal, so that it can be copied."""
+    """Break a line at words. Further lines are indented by `hang`, else as the first line. A word
+    that is wider than a line is not broken, so that it can be copied."""
     if columns(line) <= most:
         return line
     lead = _LEAD.match(line)[0]  # type: ignore[index]
@@ -106,17 +106,18 @@ def wrapped(line: str, most: int, hang: int | None = None) -> str:
 
 
 def fitted(text: str, before: int = 0) -> str:
-    """Return a line, made safe, as far as it fits after so many columns; a cut line ends in `…`."""
+    """Return a line, made safe and cut to the space after `before` columns. A cut line ends in
+    `…`."""
     text = safe(text)
     terminal = width()
     most = max(NARROW, terminal - before) if terminal else IN_A_PIPE
     if columns(text) <= most:
         return text
     used = 1
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         used += columns(char)
         if used > most:
-            return f"{text[:at].rstrip()}…"
+            return f"{text[:index].rstrip()}…"
     return text
 
 

@@ -55,7 +55,7 @@ def print_change(changed: Changed, _: Values) -> None:
 
 
 def _remarks(changed: Changed) -> list[str]:
-    """Return what the user should know besides."""
+    """Return further remarks on a change, such as the places that link to a deleted memory."""
     from brain.redact import PERSONAL
 
     def field(name: str) -> Any:
@@ -116,7 +116,7 @@ VIEWS = {
 
 # -- edit ----------------------------------------------------------------------------------------
 
-# How an editor opens a file at a line. One with a window of its own is asked to wait.
+# The arguments with which an editor opens a file at a line, and waits until the file is closed.
 EDITORS = {
     **dict.fromkeys(
         ("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "kak", "micro", "joe", "ne"),
