@@ -80,8 +80,8 @@ def _type_in_file(vault: OpenVault, folder: str) -> str:
 
 
 def registry(vault: OpenVault) -> dict[str, str]:
-    """Return the types of the agents in the registry of this machine. Raise BrainError if it is
-    damaged."""
+    """Return the types of the agents in the registry of this machine. Raise BrainError if the
+    registry is damaged."""
     import json
 
     path = f"{vault.paths.state_path}/{REGISTRY}"
@@ -121,7 +121,7 @@ def memory_note(vault: OpenVault, agent: str) -> str:
 
 def home(vault: OpenVault, agent: str) -> str:
     """Return the folder of an agent, as a path in the vault. `agent` is the name of that folder, or
-    the id or name in its AGENT.md. Raise NotFound if there is none."""
+    the id or name in its AGENT.md. Raise NotFound if there is no such agent."""
     brain = vault.paths.brain
     if agent in ("", ADMIN):
         return brain
@@ -136,13 +136,14 @@ def home(vault: OpenVault, agent: str) -> str:
     folder_name = agent_name(vault, agent)
     if folder_name != agent:
         return home(vault, folder_name)
-    # it owns an entry but has no note yet
+    # the agent owns an entry but has no note yet
     is_project = os.path.isdir(f"{vault.paths.folder_path}/projects/{agent}")
     return f"{brain}/projects/{agent}/agent" if is_project else f"{brain}/agents/{agent}"
 
 
 def agent_name(vault: OpenVault, name: str) -> str:
-    """Return the folder name of an agent, given that name, or the id or name in its AGENT.md."""
+    """Return the folder name of an agent. `name` is the folder name in any case, or the id or name
+    in its AGENT.md."""
     folded = name.casefold()
     owners = read.owners(vault.index)
     known = {ADMIN: ADMIN} | {owner.casefold(): owner for owner in owners}

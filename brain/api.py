@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def method(operation: Callable[Concatenate[OpenVault, P], R]) -> Callable[Concatenate[Brain, P], R]:
-    """Return a method of Brain that calls this operation with its vault."""
+    """Return a method of Brain that calls this operation with the vault of the Brain."""
 
     def call(brain: Brain, /, *args: P.args, **options: P.kwargs) -> R:
         return operations.run(operation, brain.vault, *args, **options)
@@ -165,8 +165,8 @@ class Brain:
 
 
 def _close(vault: OpenVault, thread: int) -> None:
-    """Close a vault that the user did not close, if this is the thread that opened it. SQLite
-    allows it in no other thread."""
+    """Close a vault that the user did not close, if this is the thread that opened it. In another
+    thread, SQLite does not allow it."""
     if get_ident() == thread:
         vault.close()
 

@@ -95,7 +95,7 @@ def _process(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[
             stats = vault.sync(hint)
             yield from search.embed(vault, EMBEDDING)
             if hint is None and not stats.quiet and not stats.cold:
-                missed.set()  # of many changes, the watcher may have missed some
+                missed.set()  # the watcher may have missed some of these changes
         vault.write_events()
     except BrokenPipeError:
         raise  # the output was closed

@@ -99,7 +99,8 @@ class WrongThread(BrainError):
 
 
 def suggest(name: str, known: Iterable[str], form: str = "{!r}") -> str:
-    """Return "Did you mean …?" with the known name that is most similar to `name`; "" if none is.
+    """Return "Did you mean …?" with the known name that is most similar to `name`; "" if no name is
+    similar.
 
     Case does not matter. `form` is the format of the name.
     """

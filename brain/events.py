@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Listener = Callable[[Event], None]
 
-KEPT = 1000  # events that the index keeps, and that wait for it at most
+KEPT = 1000  # the most events that the index keeps, and that wait to be written to it
 LOST = "events:lost"
 
 
@@ -69,7 +69,7 @@ def append(index: Index, events: Sequence[Event], wait: float) -> None:
 def insert(index: Index, db: sqlite3.Connection, events: Sequence[Event]) -> None:
     """Add events in the open transaction, and drop the oldest ones.
 
-    Their numbers come from the clock, so they still increase after the index was rebuilt.
+    The numbers of events come from the clock, so they still increase after the index was rebuilt.
     """
     import json
 
@@ -86,8 +86,8 @@ def insert(index: Index, db: sqlite3.Connection, events: Sequence[Event]) -> Non
 
 
 def after(index: Index, id: int, limit: int = KEPT) -> list[tuple[int, Event]]:
-    """Return the newest events after this number, at most `limit`, oldest first. If events after
-    this number were dropped, `events:lost` comes first."""
+    """Return the events after the number `id`, oldest first: if there are more than `limit`, only
+    the newest. If events after `id` were dropped, `events:lost` comes first."""
     import json
 
     sql = "SELECT id, at, name, payload FROM events WHERE id > ? ORDER BY id DESC LIMIT ?"

@@ -86,7 +86,7 @@ class Comparison(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Expressions that are joined by `and` or `or`, or one that is negated by `not`."""
+    """Expressions that are joined by `and` or `or`, or one expression that `not` negates."""
 
     op: str
     parts: tuple[Any, ...]

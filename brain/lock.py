@@ -31,7 +31,7 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
 
 def take_in_turn(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
     """Take a lock as `take` does, but after the processes that wait for it already. The process
-    that is next has locked the folder of the file. There must be only one such lock in a folder."""
+    that is next has locked the folder of the file, so a folder must have only one such lock."""
     deadline = time.monotonic() + wait
     folder = -1
     try:
@@ -58,8 +58,8 @@ def take_open(handle: int, wait: float) -> bool:
 
 
 def holder(path: str) -> int | None:
-    """Return the id of the process that holds a lock and has written its id into the file, if
-    any."""
+    """Return the id of the process that holds a lock, which it has written into the file. Return
+    None if no process holds the lock, or if the file has no id."""
     if not os.path.exists(path):
         return None
     handle = take(path)

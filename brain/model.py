@@ -78,10 +78,10 @@ class Document(NamedTuple):
 class Part(NamedTuple):
     """A part of a file that was replaced: the bytes `start` to `stop`.
 
-    The bytes after it moved by `lines` lines and `size` bytes. `refs` are the ids of its old
+    The bytes after the part moved by `lines` lines and `size` bytes. `refs` are the ids of its old
     entries in order. `words` are the words of entries that were added or removed, and of new
-    entries without a written id. `derived` is True if there is such an id, which is derived from
-    the words.
+    entries without a written id. `derived` is True if there is a new entry without a written id,
+    whose id is derived from its words.
     """
 
     start: int
@@ -141,7 +141,7 @@ class Retag(NamedTuple):
 
 
 class Relate(NamedTuple):
-    """Add a field `[key:: value]`, or remove it if `gone`. Other fields with this key are kept."""
+    """Add a field `[key:: value]`, or remove it if `gone`. Other values of the key are kept."""
 
     path: str
     ref: str
@@ -166,7 +166,7 @@ class Anchor(NamedTuple):
 
 
 class Replace(NamedTuple):
-    """Replace the text of an entry, with its marker, by `raw`, but only if it is `expect` now."""
+    """Replace the text of an entry, with its marker, by `raw`, if the text is `expect` now."""
 
     path: str
     ref: str
@@ -187,7 +187,7 @@ class Insert(NamedTuple):
 
 class Configure(NamedTuple):
     """Set the setting `ref` of brain.yaml to a value, or remove it (None), but only if its value is
-    `expect` now. It is written as `lines` if they have the same value."""
+    `expect` now. The setting is written as `lines` if these lines have the same value."""
 
     path: str
     ref: str
@@ -206,9 +206,9 @@ class Applied(NamedTuple):
 
     `outcome` is `done`, `already` (nothing had to be done), `missing` (the entry does not exist) or
     `changed` (the entry is not what the change expects). `before` and `after` are the text of the
-    entry in the file. `section` is the headings above it, joined by ` > `. `previous` is the id of
-    the entry before it in that section: for a Move, in the old section; for an Add, '' if that id
-    is not written in the note.
+    entry in the file. `section` is the headings above the entry, joined by ` > `. `previous` is the
+    id of the entry before it in this section: for a Move, in the old section; for an Add, '' if the
+    id of the entry before is not written in the note.
     """
 
     change: Change

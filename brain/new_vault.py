@@ -55,8 +55,8 @@ MEMORY = """\
 
 
 def create(root: Path, views: bool = False) -> list[str]:
-    """Create the missing files of a brain, and the folder of the vault if it is missing. Return
-    their paths. `views` adds tables of memory notes and agents for Obsidian."""
+    """Create the missing files of a brain, and the folder of the vault if it is missing. Return the
+    paths of the new files. `views` adds tables of memory notes and agents for Obsidian."""
     if not (root if root.exists() else root.absolute().parent).is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
     _refuse_nesting(root)
@@ -95,8 +95,8 @@ def _views(brain: str, note: str) -> str:
 
 
 def _create_file(path: Path, text: str) -> bool:
-    """Create a file. Return False if it exists. Its time is set back, so that the first write does
-    not wait as if a person were editing the file."""
+    """Create a file. Return False if it exists. The time of the file is set back, so that the first
+    write does not wait as if a person were editing the file."""
     if not files.create(path, text):
         return False
     past = time.time() - AGE
@@ -105,7 +105,8 @@ def _create_file(path: Path, text: str) -> bool:
 
 
 def _refuse_nesting(root: Path) -> None:
-    """Raise BadRequest for a folder in a vault, unless it is a vault of Obsidian itself."""
+    """Raise BadRequest for a folder that is in another vault, unless the folder is itself a vault
+    of Obsidian."""
     folder = root.resolve()
     if (folder / ".obsidian").is_dir() or layout.brain_folder(folder):
         return

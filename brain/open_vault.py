@@ -1,6 +1,7 @@
 """An open vault: its settings, paths, index, journal, store, events and clock.
 
-Operations take it as their first argument and pass it down. Nothing here calls an operation.
+Operations take an open vault as their first argument and pass it on. This module calls no
+operation.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from brain.store import Store
 
 Clock = Callable[[], datetime]
-MAX_COMPARED = 20  # typed memories that one sync compares with others
+MAX_COMPARED = 20  # memories that a person typed and that one sync compares with other memories
 
 
 class Freshness(NamedTuple):
@@ -63,7 +64,7 @@ class OpenVault:
     provider: Provider | None = None
     here = ""
     environ: Mapping[str, str] = {}
-    writes = 0  # number of calls of the store
+    writes = 0  # how often an operation has written with the store
     failures: tuple[str, ...] = ()  # reasons why the last refresh could not update the index
 
     def __init__(
@@ -233,7 +234,7 @@ class OpenVault:
             promised=self.store.heads() if self.has_pending() else NOTHING,
             known_texts=known_texts,
         )  # fmt: skip
-        with closing(changes):  # after an error, they are not stored
+        with closing(changes):  # an error closes the iterator, so that the changes are not stored
             for deltas in changes:
                 self._record_changes(deltas, wait)
         return stats
@@ -336,7 +337,8 @@ class OpenVault:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the vault for writing, after merging all texts in notes and updating the index."""
+        """Lock the vault for writing. Then merge the texts that other programs saved, and update
+        the index, before anything is written."""
         if self.store.is_locked:
             yield
             return
@@ -349,7 +351,7 @@ class OpenVault:
             yield
 
     def claim(self) -> None:
-        """Give the vault an id if it has none, and record that the state folder belongs to it."""
+        """Give the vault an id if it has none, and record that the state folder is its own."""
         if self._claimed or self.paused:
             return
         if not self.paths.id:
@@ -424,5 +426,5 @@ class OpenVault:
         return Freshness(not stale, self._checked, tuple(stale))
 
     def unchecked(self) -> Freshness:
-        """Return the freshness of a result that was not checked."""
+        """Return the freshness of a result for which the index was not updated."""
         return Freshness(False, self._checked, ("not checked",))

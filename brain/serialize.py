@@ -60,7 +60,7 @@ def _changed(value: Changed) -> Json:
 
 
 def _entry_fields(value: Entry) -> Json:
-    """Return the fields that every entry has, and those of `extra` that have other names."""
+    """Return the fields that every entry has, and the fields of `extra` with other names."""
     out: Json = {name: getattr(value, name) for name in ENTRY}
     out |= {"agent": value.agent or None, "project": value.project or None}
     return out | {key: inner for key, inner in value.extra.items() if key not in out}
@@ -106,14 +106,8 @@ def search_result(value: SearchResult, explain: bool = False) -> Json:
 
 # -- context -------------------------------------------------------------------------------------
 
-_SCORE = (
-    "id",
-    "score",
-    "factors",
-    "fitness",
-    "handed",
-    "via",
-)  # fields of an entry whose score is inherited
+# fields of an entry whose score another entry inherits
+_SCORE = ("id", "score", "factors", "fitness", "handed", "via")
 
 
 def context(value: Context) -> Json:
@@ -148,7 +142,7 @@ def context(value: Context) -> Json:
 
 
 def _excerpt(value: Excerpt) -> Json:
-    """Return a passage or turn with a score, which may be that of its note, and the factors."""
+    """Return a passage or turn with its score (or the score of its note) and the factors."""
     return _entry_fields(entry(value.row)) | {"score": value.score, "factors": value.factors}
 
 
@@ -156,7 +150,8 @@ def scored(value: ScoredEntry) -> Json:
     """Return an entry with its score factors.
 
     `score` is the product of the score from `factors` and all values of `fitness`, or the `handed`
-    score if that is higher: the score of the `giver` times the weight and decay of all `steps`.
+    score if it is higher. `handed` is the score of the `giver` times the weight and decay of each
+    of the `steps`.
     """
     inherited = value.inherited
     out = _entry_fields(entry(value.row)) | {

@@ -1,10 +1,10 @@
 """state.db: data of this machine that must not be synced.
 
-It is the write-ahead log and the version history of the notes that Brain writes. It also contains
-the id of this device, the uses that are not in the journal yet, the last recalls, and a few flags.
-It is an SQLite file in the state folder. A damaged file, or one of another version, is renamed and
-a new file is created. No line of a note is lost then, only pending writes and the uses since the
-last day.
+The file contains the write-ahead log and the version history of the notes that Brain writes. It
+also contains the id of this device, the uses that are not in the journal yet, the last recalls, and
+a few flags. It is an SQLite file in the state folder. A damaged file, or one of another version, is
+renamed and a new file is created. Then only pending writes and the uses since the last day are
+lost, but no line of a note.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class Use(NamedTuple):
 
     op: str  # hit, used_together, reject, gap or seen
     ref: str
-    other: str = ""  # the other entry of a pair; who asked, of a gap
+    other: str = ""  # the other entry of a pair; for a gap, the asker
     times: int = 1
     last: str = ""
-    text: str = ""  # the question of a gap; when a memory that was seen was made
-    refs: tuple[str, ...] = ()  # the entries that did not answer it
-    session: str = ""  # of a gap: in which it was asked last
-    snippet: str = ""  # of a gap: from the text that was worked on then
-    first: str = ""  # in the table only
+    text: str = ""  # for a gap, the question; for `seen`, the creation time of the memory
+    refs: tuple[str, ...] = ()  # for a gap, the entries that did not answer the question
+    session: str = ""  # for a gap, the session that asked last
+    snippet: str = ""  # for a gap, the beginning of the text that this session was working on
+    first: str = ""  # in the table only: the time of the first use
     batch: str = ""  # in the table only: '' until the use is being written to the journal
 
 
@@ -73,7 +73,7 @@ class Recall(NamedTuple):
 
     id: Number
     ms: float
-    value: dict[str, Any]  # question, who asked, what was shown
+    value: dict[str, Any]  # the question, the asker and the entries that were shown
 
 
 class Flag(NamedTuple):
@@ -89,11 +89,11 @@ class NoteRow(NamedTuple):
     path: str
     tip: int  # the version in the note, as far as Brain knows
     digest: str  # of that version; '' if there is no file
-    head: str  # JSON: what turns it into the text that should be there
+    head: str  # JSON: the edits that turn the tip into the text that should be in the note
     due: int  # 1 if the head is not the tip, or a displaced file is open
     looked: str  # stat values of the file at the last look
     file: str  # identity of the file at the last look; '' if it is not known
-    wrote: str  # JSON: identity, times and uptime of the last write; was it read?
+    wrote: str  # JSON: identity, times and uptime of the last write, and if it was read since
     git: str  # the commit at the last look
     half: str  # JSON: digest of a text that may be half a save, and since when
     why: str  # why the head is not written yet
@@ -252,11 +252,13 @@ class State:
         (table, key), types = _TABLES[row], row.__annotations__
         where, values = _where(row, wanted)
         sql = f"SELECT {', '.join(types)} FROM {table} {where} ORDER BY {key or 'rowid'}"
-        odd = [(at, type) for at, type in enumerate(types.values()) if type not in _PLAIN]
+        converted = [
+            (index, type) for index, type in enumerate(types.values()) if type not in _PLAIN
+        ]
         found = list(map(list, self._fetch(sql, values)))
         for values in found:
-            for at, type in odd:
-                values[at] = _from_sql(values[at], type)
+            for index, type in converted:
+                values[index] = _from_sql(values[index], type)
         return list(map(row._make, found))
 
     def save(self, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -345,7 +347,7 @@ class State:
             self._mark_change()
 
     def _mark_change(self) -> None:
-        """Change the flag `uses`, by which the index knows that it has to read them again."""
+        """Change the flag `uses`, by which the index knows that it has to read the uses again."""
         self.set_flag("uses", os.urandom(8).hex())
 
     # -- recalls and flags -------------------------------------------------------------------------
@@ -357,7 +359,7 @@ class State:
             db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
 
     def last_recalls(self, most: int = -1, session: str = "") -> list[Recall]:
-        """Return the last recalls, or those of a session, oldest first; at most `most`."""
+        """Return at most `most` of the last recalls (of a session, if given), oldest first."""
         own = "json_extract(value, '$.session') = ?" if session else "1"
         sql = f"SELECT id, ms, value FROM recalls WHERE {own} ORDER BY id DESC LIMIT ?"
         found = self._fetch(sql, (session, most) if session else (most,))
@@ -522,7 +524,7 @@ class State:
 
 
 def sum_uses(uses: Iterable[Use]) -> list[Use]:
-    """Add up the uses of the same type and entries."""
+    """Return the sums of uses with the same type and entries."""
     sums: dict[tuple[str, str, str], Use] = {}
     for use in uses:
         key = use.op, use.ref, use.other

@@ -1,5 +1,5 @@
-"""Update the index from the files: walk, compare, read and parse changed files, store, remove
-others.
+"""Update the index from the files: walk, compare, read and parse changed files, store them, and
+remove missing files.
 
 Stat values only save reading; the digest decides whether a file has changed. A sync does not write
 to the vault. If it finds no change, it does not write at all.
@@ -54,7 +54,7 @@ class Delta(NamedTuple):
     added: tuple[tuple[str, str], ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()  # of those changed: (old id, new id)
+    renamed: tuple[tuple[str, str], ...] = ()  # (old id, new id) of changed entries
 
 
 class Stats:
@@ -95,15 +95,15 @@ def sync(
     heads: Mapping[str, bytes] = NOTHING,
     known_texts: Mapping[str, bytes] = NOTHING,
 ) -> Generator[list[Delta], None, None]:
-    """Update the index from the vault, or from these paths of it and all below them. `stats` gets
-    the result.
+    """Update the index from the whole vault or, if `only` is given, from these paths and everything
+    below them. `stats` gets the result.
 
-    Yield the changes of entries in the transaction that stores them. If the caller closes the
-    iterator there, they are not stored. An index without a completed sync is filled from the whole
-    vault. A file with pending writes (`promised`) is indexed as if they were written. The `heads`
-    are indexed in place of the content of their files, which may be missing, because another
-    process is replacing them. If the indexed text of a memory note is among `known_texts`, only the
-    changed part is parsed and stored, with the same result.
+    Yield the changes of entries in the transaction that stores the changes. If the caller closes
+    the iterator at that point, they are not stored. An index without a completed sync is filled
+    from the whole vault. A file with pending writes (`promised`) is indexed as if these were
+    written. For each path in `heads`, the given bytes are indexed instead of the file, which may be
+    missing because another process is replacing it. If the indexed text of a memory note is among
+    `known_texts`, only the changed part is parsed and stored, with the same result.
 
     Raise Busy if another process is still writing after `wait` seconds. Raise VaultLooksEmpty
     before any change if nearly all files are missing and `accept_loss` is not given.
@@ -113,10 +113,10 @@ def sync(
     found = scan(vault, config, None if cold or only is None else set(only))
     stats.files, stats.cold = len(found.stats), cold
     if promised or heads or not _nothing_new(vault, index, found, cold):
-        plan = partial(_Job, vault, index, config, found, stats, promised, heads, known_texts)
-        if plan().is_due():
+        new_job = partial(_Job, vault, index, config, found, stats, promised, heads, known_texts)
+        if new_job().is_due():
             with index.exclusive(wait):
-                job = plan()  # again: another process may have been faster
+                job = new_job()  # again: another process may have been faster
                 if not accept_loss:
                     _refuse_loss(job)
                 yield from _run(job, progress)
@@ -176,18 +176,17 @@ class _Job:
                 self.read.append(path)
             elif was.stat.racy:
                 self.racy.append(path)
-        missing = [path for path in heads if self._is_missing(path)]
-        self.read += missing
-        self.there = {*found.stats, *missing}
-        self.gone = {path: was for path, was in self.known.items() if path not in self.there}
+        missing_heads = [path for path in heads if self._is_missing(path)]
+        self.read += missing_heads
+        self.present = {*found.stats, *missing_heads}
+        self.missing = {path: was for path, was in self.known.items() if path not in self.present}
         if found.unseen:
-            self.gone = {p: was for p, was in self.gone.items() if not found.may_hold(p)}
-        self.homeless: dict[bytes, list[str]] = {}  # missing files, by digest
-        for path, was in self.gone.items():
-            self.homeless.setdefault(was.digest, []).append(path)
-        self.same: list[
-            tuple[str, Known, Stat, int]
-        ] = []  # files that were read and had not changed
+            self.missing = {p: was for p, was in self.missing.items() if not found.may_hold(p)}
+        self.missing_by_digest: dict[bytes, list[str]] = {}
+        for path, was in self.missing.items():
+            self.missing_by_digest.setdefault(was.digest, []).append(path)
+        # files that were read and had not changed
+        self.unchanged: list[tuple[str, Known, Stat, int]] = []
 
     def _is_missing(self, path: str) -> bool:
         """Return True for a written file that the walk did not find, because it is being
@@ -206,7 +205,7 @@ class _Job:
 
     def is_due(self) -> bool:
         """Return True if the index has to be changed."""
-        if self.read or self.gone or self.stats.cold or _problems_differ(self.index, self.found):
+        if self.read or self.missing or self.stats.cold or _problems_differ(self.index, self.found):
             return True
         return any(_is_edited(self.vault, path, self.known[path].digest) for path in self.racy)
 
@@ -219,17 +218,17 @@ def _refuse_loss(job: _Job) -> None:
     vault, found, known = job.vault, job.found, job.known
     if not os.path.isdir(vault.folder_path):
         raise _loss_of(vault.root_path, len(found.stats), len(known))
-    if not job.gone and job.there:
+    if not job.missing and job.present:
         return
     rest = 0 if found.paths is None else read.file_count(job.index) - len(known)
-    here, before = len(job.there) + rest, len(known) + rest
+    here, before = len(job.present) + rest, len(known) + rest
     if before and (not here or (before >= FEW and here * 10 < before)):
         raise _loss_of(vault.root_path, here, before)
     if found.paths is None or vault.brain in found.paths:
         inside = f"{vault.brain}/"
         memories = {path for path in known if path.startswith(inside)}
         left = any(path.startswith(inside) for path in found.stats)
-        if len(memories) > 1 and memories <= job.gone.keys() and not left:
+        if len(memories) > 1 and memories <= job.missing.keys() and not left:
             raise _loss_of(vault.folder_path, 0, len(memories))
 
 
@@ -254,12 +253,12 @@ def _run(job: _Job, progress: Progress | None) -> Iterator[list[Delta]]:
                 write.store(job.index, batch)
                 if found := [delta for delta in deltas if delta]:
                     yield found
-                    # those of a session may be as long as it is
+                    # the deltas of a session may be as long as the session
                     stats.deltas += [delta for delta in found if delta.scope != "sessions"]
     moved = {old for old, _ in stats.moved}
-    left = [(was.id, path) for path, was in job.gone.items() if path not in moved]
+    left = [(was.id, path) for path, was in job.missing.items() if path not in moved]
     stats.removed = [path for _, path in left]
-    restat = any(was.stat[:4] != stat[:4] for _, was, stat, _ in job.same)
+    restat = any(was.stat[:4] != stat[:4] for _, was, stat, _ in job.unchanged)
     if not stats.quiet or stats.cold or restat or _problems_differ(job.index, job.found):
         with job.index.transaction():
             yield from _settle(job, left)
@@ -278,16 +277,16 @@ def _settle(job: _Job, left: list[tuple[int, str]]) -> Iterator[list[Delta]]:
     job.stats.deltas += deltas
     write.forget(job.index, left)
     write.set_problems(db, [(old, ()) for old, _ in job.stats.moved])
-    write.touch(db, [(was.id, stat) for _, was, stat, _ in job.same])
-    for path, was, stat, links in job.same:
-        if was.stat.ctime_ns != stat.ctime_ns:  # as a new hard link makes it
+    write.touch(db, [(was.id, stat) for _, was, stat, _ in job.unchanged])
+    for path, was, stat, links in job.unchanged:
+        if was.stat.ctime_ns != stat.ctime_ns:  # a new hard link changes the ctime
             write.replace_problems(db, ["hard-link"], [path], _hard_link(path, links))
     write.replace_problems(db, CODES, job.found.paths, sorted(set(job.found.problems)))
     write.finish(job.index, _walk(job.found) if job.found.paths is None else "")
 
 
 def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
-    """Read, digest and parse the files of the plan. Add unchanged files to `job.same`."""
+    """Read, digest and parse the files of the job. Add unchanged files to `job.unchanged`."""
     root, limit, paths = job.vault.root_path, job.config.maxFileSize, job.read + job.racy
     for number, path in enumerate(paths, 1):
         if progress:
@@ -311,7 +310,7 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
             stat = stat._replace(inode=-1)  # so that the next sync reads it again
         mark, was = digest(data), job.known.get(path)
         if was and was.digest == mark:
-            job.same.append((path, was, stat, links))
+            job.unchanged.append((path, was, stat, links))
             continue
         role = job.found.role(path)
         id = _identity(job, path, mark)
@@ -345,7 +344,7 @@ def _transcript(job: _Job, path: str, seen: int) -> Iterator[ParsedFile]:
         mark, before, newlines = _digests(file, st.st_size, was.stat.size if was else 0, last)
         stat, links = Stat.from_result(st, seen), st.st_nlink
         if was and was.digest == mark:
-            job.same.append((path, was, stat, links))
+            job.unchanged.append((path, was, stat, links))
             return
         id = _identity(job, path, mark)
         is_longer = was is not None and before == was.digest
@@ -372,8 +371,8 @@ def _transcript(job: _Job, path: str, seen: int) -> Iterator[ParsedFile]:
 def _digests(
     file: BufferedReader, size: int, size_before: int = 0, start: int = 0
 ) -> tuple[bytes, bytes, int]:
-    """Return the digest of a file with this size, that of its beginning with another size (b"" if
-    it is shorter), and the number of newlines before `start`."""
+    """Return the digest of the first `size` bytes of a file, the digest of its first `size_before`
+    bytes (b"" if it has fewer), and the number of newlines before `start`."""
     found, before, newlines = new_digest(), b"", 0
     for end in (start, max(start, size_before), size):
         while (offset := file.tell()) < end and (data := file.read(min(PIECE, end - offset))):
@@ -385,7 +384,7 @@ def _digests(
 
 
 def _part(job: _Job, parsed: ParsedFile, data: bytes) -> ParsedFile | None:
-    """Return the part of a memory note that changed; None if all of it has to be parsed."""
+    """Return the part of a memory note that changed; None if the whole note has to be parsed."""
     was, text = job.known.get(parsed.path), job.known_texts.get(parsed.path)
     if was is None or text is None or digest(text) != was.digest:
         return None
@@ -399,14 +398,15 @@ def _part(job: _Job, parsed: ParsedFile, data: bytes) -> ParsedFile | None:
 
 
 def _identity(job: _Job, path: str, mark: bytes) -> int | None:
-    """Return the row id of a changed or moved file, None for a new one, and count the file."""
+    """Return the row id of a changed or moved file; None for a new file. Count the file in
+    `job.stats`."""
     if was := job.known.get(path):
         job.stats.changed.append(path)
         return was.id
-    if job.homeless.get(mark):
-        old = job.homeless[mark].pop()
+    if job.missing_by_digest.get(mark):
+        old = job.missing_by_digest[mark].pop()
         job.stats.moved.append((old, path))
-        return job.gone[old].id
+        return job.missing[old].id
     job.stats.added.append(path)
     return None
 

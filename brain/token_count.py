@@ -57,7 +57,7 @@ _COMMON = frozenset(
     "그기나는니다도되드들러력로를리보사서성세수스습시식아어에여오요용으은을음의이인일입자정제지크"
     "터트하한할해"
 )
-# Tokens for each other character, from a code point on; 4 stands for the number of its bytes.
+# Tokens for each other character, from a code point on. 4 stands for the number of UTF-8 bytes.
 _SCRIPTS = (
     *((0, 4), (0x370, 1.2), (0x400, 0.7), (0x460, 4), (0x590, 1.25), (0x700, 4), (0x900, 1.25)),
     *((0x980, 4), (0xE00, 2), (0xE80, 4), (0x2010, 1), (0x2040, 4), (0x2500, 1), (0x2580, 4)),
@@ -138,7 +138,7 @@ def _tokenizers(path: str) -> Callable[[str], int]:
         raise _missing("tokenizers") from None
     try:
         encode = Tokenizer.from_file(path).encode
-    except Exception as error:  # the package raises only Exception
+    except Exception as error:  # the package raises plain `Exception`, never a subclass
         raise _unusable(f"tokenizers:{path}", error) from None
     return lambda text: len(encode(_valid(text), add_special_tokens=False).ids)
 

@@ -82,7 +82,6 @@ def casefold(name: str) -> str:
     return normalize("NFC", name).casefold()
 
 
-@lru_cache(maxsize=4096)
 @lru_cache(maxsize=1)
 def _small_talk() -> frozenset[str]:
     return frozenset(map(stem, _SMALL_TALK.split()))
@@ -94,6 +93,7 @@ def is_small_talk(word: str) -> bool:
     return word in STOP_WORDS or word in FILLERS or stem(word) in _small_talk()
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """Return the stem of a folded word. As in FTS5, each byte counts as a letter, so ß counts as
     two."""
