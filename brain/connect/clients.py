@@ -49,9 +49,9 @@ class Place(NamedTuple):
 class Client(NamedTuple):
     """A client. `shape` makes the entry of Brain's server from the command. `program` is the
     client's own command line, with the arguments that add and remove a server. `rules` is the file
-    for instructions: all of it is Brain's if `own_rules`, else a block. `hooks` is the file for
-    hooks, whose events are in `brain.serve.hook`; `hook` has their fields other than the
-    command."""
+    for instructions: if `own_rules`, the whole file is Brain's, else only a block. `hooks` is the
+    file for hooks. Their events are in `brain.serve.hook`, and `hook` has their fields other than
+    the command."""
 
     name: str
     title: str
@@ -70,7 +70,7 @@ class Client(NamedTuple):
 
     @property
     def agent(self) -> str:
-        """The agent that it acts as, unless the user names another one."""
+        """The agent that the client acts as, unless the user names another one."""
         return agent_of(self.name)
 
 

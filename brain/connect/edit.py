@@ -112,7 +112,8 @@ def copy_json(text: str, source: str, path: tuple[str, ...], syntax: Syntax) -> 
 
 
 def set_item(text: str, path: tuple[str, ...], value: Any, is_own: IsOwn, syntax: Syntax) -> str:
-    """Return the text with this value in the list at a path. It replaces Brain's own values."""
+    """Return the text with this value in the list at a path. The value replaces Brain's own
+    values."""
     items_before = _items(text, path, syntax)
     if [each for each in items_before if is_own(each)] == [value]:
         return text
@@ -183,7 +184,7 @@ def _contains(found: Any, value: Any) -> bool:
 
 
 def _with_value(found: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """Return a copy with this value at a path, or without one if it is None."""
+    """Return a copy with this value at a path; without a value there if `value` is None."""
     key, rest = path[0], path[1:]
     if rest:
         return {**found, key: _with_value(found.get(key) or {}, rest, value)}

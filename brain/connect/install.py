@@ -81,7 +81,8 @@ def disconnect(client: Client, place: Place, dry_run: bool = False) -> list[Step
 
 
 def is_connected(client: Client, place: Place) -> bool:
-    """Return True if Brain is in the configuration of the client; False if it does not parse."""
+    """Return True if Brain is in the configuration of the client; False if the configuration does
+    not parse."""
     config = _edits(client, ["brain", "mcp"], place)[0]
     text = _read(config.path)
     try:

@@ -1,4 +1,4 @@
-"""Hooks of AI clients. An event of a client injects a context into its session, or imports it.
+"""Hooks of AI clients: for an event in a session, inject a context, or import the session.
 
 A hook never fails a prompt: the caller logs an error and prints nothing.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FIRST, LAST = "<brain-context>\n", "\n</brain-context>"
 MAX_CHARACTERS = 9_000  # of an injected text; clients cut longer ones, or put them into a file
-REPEATED = 30.0  # seconds within which two hooks that report the same event are one
+REPEATED = 30.0  # seconds within which the same event is answered only once
 LOG, MAX_LOG = "hook.log", 200_000  # bytes; a longer log is started again
 START, PROMPT, IMPORT = "start", "prompt", "import"
 
@@ -120,7 +120,8 @@ def _open_log(home: str) -> Any:
 
 
 def _context_for(vault: OpenVault, hooks: Hooks, action: str, payload: Payload, agent: str) -> str:
-    """Return a context for a session, without entries that it was shown; '' if nothing is left."""
+    """Return a context for a session, without entries that the session was shown before; '' if no
+    entry is left."""
     session = _text(payload, "session_id") or _text(payload, "conversation_id")
     prompt = _text(payload, "prompt") if action == PROMPT else ""
     source = _text(payload, "source") if action == START else ""

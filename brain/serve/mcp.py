@@ -1,9 +1,9 @@
 """The MCP server: tools, resources and prompts for one agent, over standard input and output.
 
 The tools come from `brain.serve.tools`. A result has two parts: text for the model, and in `_meta`
-the JSON document of `brain.serialize` for programs. It is not sent as structured content, because
-clients may show that to the model in place of the text, and recalled text would then reach the
-prompt without its delimiters.
+the JSON document of `brain.serialize` for programs. The document is not sent as structured content,
+because clients may show such content to the model in place of the text, and recalled text would
+then reach the prompt without its delimiters.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _parameter(tool: Tool, argument: Argument) -> inspect.Parameter:
 
 
 def _split(value: object) -> object:
-    """Split a text at its commas. Some models write one instead of a list."""
+    """Split a text at its commas. Some models write a text instead of a list."""
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
@@ -312,7 +312,7 @@ def _resources(worker: Worker) -> list[Any]:
 
 
 def _note(vault: OpenVault, owner: str, name: str, agent: str) -> str:
-    """Return a note of an agent, if this one may read it."""
+    """Return a note of the agent `owner`. Raise NotFound if `agent` may not read it."""
     access.refuse_unseen(owner, access.readable(actors.resolve(vault, agent)))
     if name == "AGENT.md":
         path = f"{actors.home(vault, owner)}/{name}"

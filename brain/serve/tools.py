@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class Argument(NamedTuple):
-    """An argument of a tool. `parameter` is that of the operation; '' if the server uses it."""
+    """An argument of a tool. `parameter` is the parameter of the operation that gets the value; ''
+    if the server itself uses the value."""
 
     name: str
     parameter: str
@@ -29,9 +30,9 @@ class Argument(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool. `fixed` are arguments of the operation that a call cannot change, and `defaults`
-    those that it can. `other` is (argument, value, operation): with this value, that operation is
-    called instead."""
+    """A tool. `fixed` are arguments of the operation that a call cannot change, and `defaults` are
+    arguments that it can change. `other` is (argument, value, operation): if the argument has this
+    value, this operation is called instead."""
 
     name: str
     operation: str

@@ -51,7 +51,7 @@ def move(vault: OpenVault, places: list[Place]) -> list[Place]:
 
 
 def restore(vault: OpenVault, place: Place) -> Place:
-    """Move a session out of the archive."""
+    """Move a session out of the archive. Return its new place."""
     root, folder = vault.paths.root_path, os.path.dirname(place.path)
     target = f"{catalog.unarchived(folder)}/{place.id}{SUFFIX}"
     with vault.store.locked():

@@ -1,8 +1,9 @@
 """The sessions of a vault: where their transcripts are, and sessions.json.
 
 A folder of sessions has an index, `sessions.json`, with the title, times and size of each session.
-It is derived from the transcripts: a missing or damaged index is written again. To update an entry,
-only the end that was appended to the transcript is read. Unknown fields of an entry are kept.
+The index is derived from the transcripts: if it is missing or damaged, it is written again. To
+update an entry, only the end that was appended to the transcript is read. Unknown fields of an
+entry are kept.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ def _is_folder(path: str) -> bool:
 def locate(
     vault: OpenVault, id: str, owners: tuple[str, ...] | None, *, exact: bool = False
 ) -> Place:
-    """Return the session with this id, or the only one whose id begins with it, of these owners
-    (None: all). NotFound does not reveal whether other owners have one."""
+    """Return the session of these owners (None: all) with this id, or the only session whose id
+    begins with `id`. NotFound does not reveal whether other owners have such a session."""
     ids.check(id)
     candidates = [Place(id, f"{f.path}/{id}{SUFFIX}", *f[1:]) for f in folders(vault, owners)]
     matching = [
@@ -135,8 +136,8 @@ def places(vault: OpenVault, owners: tuple[str, ...] | None) -> Iterator[Place]:
 
 
 def find_ignoring_case(vault: OpenVault, folder: str, id: str) -> str:
-    """Return the id of a session in a folder that is equal to `id` except for case; '' if none
-    is."""
+    """Return the id of a session in a folder that is equal to `id` except for case; '' if there is
+    none."""
     with suppress(OSError):
         for name in os.listdir(f"{vault.paths.root_path}/{folder}"):
             if layout.name_key(name) == layout.name_key(f"{id}{SUFFIX}"):
@@ -250,7 +251,7 @@ def update(vault: OpenVault, *paths: str) -> None:
         known, rest = load(folder)
         found = entries(folder)
         if found != known:
-            if not known and not rest:  # missing, or damaged: then it is kept next to the new one
+            if not known and not rest:  # a damaged index is kept next to the new one
                 with suppress(FileNotFoundError):
                     os.replace(f"{folder}/{INDEX}", f"{folder}/{INDEX}.damaged")
             value = {**rest, "sessions": list(found.values())}

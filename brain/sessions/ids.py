@@ -11,9 +11,8 @@ from brain.redact import find
 
 MAX_LENGTH = 100  # characters
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z", re.ASCII)
-_DEVICES = re.compile(
-    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?\Z", re.IGNORECASE
-)  # reserved by Windows
+# names that Windows reserves
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?\Z", re.IGNORECASE)
 
 
 def new() -> str:

@@ -2,8 +2,8 @@
 
 Each message is imported once, because the keys of lines are compared with the transcript in the
 vault. This also holds if an import is repeated or runs in two processes, and if the client has
-rewritten its file. Marks in state.db only save reading. A message that a fork or a resume copied is
-imported into the session that had it first.
+rewritten its file. Marks in state.db only save time. A message that a fork or a resume copied is
+imported only into the session that had it first.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Import(NamedTuple):
 def find(
     paths: Iterable[str], environ: Mapping[str, str], after: float, problems: list[str]
 ) -> list[Source]:
-    """Return the sessions that changed after a time (seconds), the oldest first: those in these
-    files and folders, or in the clients' own. Raise BadRequest for a path without sessions. Files
-    that cannot be read are added to `problems`."""
+    """Return the sessions in these files and folders (none: in the folders of all clients) that
+    changed after a time (seconds), the oldest first. Raise BadRequest for a path without sessions.
+    Files that cannot be read are added to `problems`."""
     found: list[Source] = []
     given_paths = list(paths)
     for path in given_paths:
@@ -98,9 +98,9 @@ def owner_of(projects: Iterable[str], source: Source, home: str, agent: str = ""
 
 
 class Importer:
-    """Imports sources into a vault for an actor. With `dry_run`, it only counts the lines to
-    add. Sessions that were imported and then deleted from the vault are left out, and counted in
-    `deleted`, unless they are to be imported `again`."""
+    """Imports sources into a vault for an actor. If `dry_run`, it only counts the lines to add.
+    Sessions that were imported and then deleted from the vault are left out and counted in
+    `deleted`; if `again`, they are imported again."""
 
     def __init__(
         self, vault: OpenVault, actor: Actor, *, dry_run: bool = False, again: bool = False
@@ -137,8 +137,8 @@ class Importer:
         return target.report()
 
     def _was_deleted(self, mark: str) -> bool:
-        """Return True if a session that is not there was imported before. An agent that may not
-        read all sessions cannot know."""
+        """Return True if a session that the vault does not have was imported before. For an agent
+        that may not read all sessions, return False, because the session may exist."""
         return bool(mark) and not self.again and self.owners is None
 
     def _existing(self, id: str) -> Place | None:
@@ -151,8 +151,8 @@ class Importer:
         return None
 
     def other_session(self, line: Line, session: str, path: str) -> str:
-        """Return the other session that has this line, '' if none. Remember the first session of
-        each line."""
+        """Return the other session that has this line; '' if there is none. Remember the first
+        session of each line."""
         other = self._seen.setdefault(hash(_line_key(line)), session)
         if other != session:
             return other
@@ -179,10 +179,9 @@ class _Target:
         self.source, self.id, self.folder, self.stack = source, id, folder, stack
         self.place, self.parent = place, source.parent
         self.known: set[int] = set()  # hashed keys of the lines in the session
-        self.open_calls: dict[
-            str, str
-        ] = {}  # name of the tool, by the id of a call without a result
-        self.waiting_events: list[Line] = []  # before the first message
+        # name of the tool, by the id of a call without a result
+        self.open_calls: dict[str, str] = {}
+        self.waiting_events: list[Line] = []  # events before the first message
         self.has_header = False
         self.messages = self.size = 0
         self.foreign_calls: set[str] = set()  # calls in another session
@@ -191,7 +190,7 @@ class _Target:
             self._load()
 
     def _load(self) -> None:
-        """Read the keys and open calls of the session's lines."""
+        """Read from the session file the keys of its lines and the calls without a result yet."""
         path = f"{self.vault.paths.root_path}/{self._path()}"
         self.known.clear()
         self.open_calls.clear()

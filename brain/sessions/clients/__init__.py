@@ -1,8 +1,8 @@
 """The table of the clients whose transcripts Brain reads, with a small module for each.
 
 A client's module finds transcripts, identifies the session in each, and yields its lines as Brain
-writes them. It keeps no state between lines: a transcript that is read in pieces gives the same
-lines as one that is read at once. The importer skips lines whose key it knows.
+writes them. The module keeps no state between lines: a transcript that is read in pieces gives the
+same lines as a transcript that is read at once. The importer skips lines whose key it knows.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def client(name: str) -> Client:
 
 def find(path: str, after: float = 0.0, problems: list[str] | None = None) -> Iterator[Source]:
     """Yield the sessions in a file or folder that changed after this time, of any client. Files
-    that did not change are not opened. Those that cannot be read are added to `problems`."""
+    that did not change are not opened. Files that cannot be read are added to `problems`."""
     found: list[Source] = []
     names: list[str] = []
     try:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from brain.sessions.clients import Line
 
 NAME = "claude-code"
-_NOT_TYPED = (  # how texts begin that are in a line of the user but were not typed
+_NOT_TYPED = (  # the beginnings of texts in lines of the user that no person typed
     *("<command-name>", "<command-message>", "<command-args>", "<local-command-stdout>"),
     *("<local-command-stderr>", "<local-command-caveat>", "Caveat: The messages below"),
     *("<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>"),

@@ -1,9 +1,9 @@
 """Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.
 
 Messages are read from the events, which contain only the words of the person and the agent. The
-items repeat them, mixed with instructions. Calls are read from the items. Ids of messages are
-derived from their time and text, because the ids in the file change when Codex migrates it, and old
-files have none.
+items repeat these words, mixed with instructions. Calls are read from the items. Ids of messages
+are derived from their time and text, because the ids in the file change when Codex migrates it, and
+old files have none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAME = "codex"
 _ROLES = {"UserMessage": "user", "AgentMessage": "assistant"}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
-_NOT_TYPED = (  # how texts begin that the person did not type, in transcripts without events
+_NOT_TYPED = (  # the beginnings of texts that no person typed, in transcripts without events
     *("# AGENTS.md instructions", "<user_instructions>", "<environment_context>"),
     *("<INSTRUCTIONS>", "<turn_aborted>", "<skill>", "<user_shell_command>"),
 )

@@ -126,7 +126,7 @@ def message_line(id: str, role: str, text: str, time: str, **fields: Any) -> Ite
 
 
 def call(id: str, name: str, input: Any, time: str, native: str, **fields: Any) -> Line:
-    """Return the call of a tool. `native` identifies it if the client uses the id again."""
+    """Return the call of a tool. `native` identifies the call if the client uses its id again."""
     line = {"id": id, "role": "tool_call", "name": name, "input": _shorten(input)}
     return _line(line, time, {"native": native, **fields})
 
