@@ -27,15 +27,15 @@ BUDGET_SHARE = 0.08  # of the remaining context
 NAMES = 200  # tokens at the end that name further notes
 NAMES_KEPT = 20  # notes for whose names tokens are left
 MOST_NAMED = 60  # notes, shown or named
-TWICE = 2  # first notes, of which two passages are shown
+TWICE = 2  # the number of first notes that show two passages
 LINE = 40  # tokens for the round and the ids that had no room
 LEAST_CUT = 40  # tokens below which a part is left out rather than cut
 SEAM = 1  # more tokens that a part may take next to its neighbours
 DENSEST = 6  # characters of a text that one token may stand for
-DENSER = 1.5  # a text may be that much denser than the densest before it, else it is not counted
+DENSER = 1.5  # a text that would have to be so much denser than the densest before is not counted
 CUT = " … "
 NEAR = 40  # characters within which a cut looks for the end of a word
-NAMED_IDS = 3  # of entries that had no room
+NAMED_IDS = 3  # ids of entries without room that the line of the round names
 _ALONE = re.compile(r"(?:\A|(?<=\s))[^\w\s]+\Z")  # marks without a word
 _DEFAULTS = Config()
 
@@ -43,7 +43,7 @@ _DEFAULTS = Config()
 class Tier(NamedTuple):
     """A tier of the budget and its sections."""
 
-    share: float  # of the tokens that the tiers before it leave
+    share: float  # of the tokens that the tiers before this one leave
     least: int  # tokens
     most: int
     sections: tuple[str, ...]
@@ -77,7 +77,7 @@ class Fitted(NamedTuple):
     tokens: int
     used: dict[str, int]  # tokens of the parts, by tier
     left_out: dict[str, tuple[str, ...]]  # ids, by tier
-    compression: float  # tokens of the parts kept, as a share of those of all that were offered
+    compression: float  # tokens of the kept parts, as a share of the tokens of all offered parts
     allocation: Allocation
 
 
@@ -87,17 +87,17 @@ def allocate(remaining: int, config: Config = _DEFAULTS) -> Allocation:
 
 
 def divide(total: int) -> Allocation:
-    """Divide a budget. If it is too small for all tiers, the last ones get less."""
+    """Divide a budget among the tiers. If it is too small, the last tiers get less."""
     total = rest = max(0, total)
     sizes = []
     for tier in TIERS.values():
         sizes.append(min(max(_whole(rest * tier.share), tier.least), tier.most))
         rest = max(0, rest - sizes[-1])
-    over = sum(sizes) - total
+    excess = sum(sizes) - total
     kept = []
     for size in reversed(sizes):
-        kept.append(size - min(size, max(0, over)))
-        over -= size
+        kept.append(size - min(size, max(0, excess)))
+        excess -= size
     return Allocation(total, *reversed(kept))
 
 
@@ -113,10 +113,10 @@ def fit(
     count: Count,
     config: Config = _DEFAULTS,
 ) -> Fitted:
-    """Return as much of a package as fits into the allocation: `count(text)` is never over its
-    total.
+    """Return as much of a package as fits into the allocation: `count(text)` is never more than
+    `allocation.total`.
 
-    A part that contradicts another one is included with the marker that quotes both, or left out.
+    A part that contradicts another part is included with the marker that quotes both, or left out.
     """
     picks = _Picks(package, allocation.total, format, count)
     _fill(picks, package, allocation, config)
@@ -161,10 +161,10 @@ def _fill(picks: _Picks, package: Package, allocation: Allocation, config: Confi
 
 
 def _ends_first(parts: tuple[Part, ...], keep: int) -> list[Part]:
-    """Order parts so that `keep` parts from each end come first, then the middle."""
+    """Return the parts, ordered so that `keep` parts from each end come first, then the middle."""
     last = len(parts) - 1
-    ends = [at for step in range(keep) for at in (step, last - step) if 0 <= at <= last]
-    return [parts[at] for at in dict.fromkeys([*ends, *range(len(parts))])]
+    ends = [index for step in range(keep) for index in (step, last - step) if 0 <= index <= last]
+    return [parts[index] for index in dict.fromkeys([*ends, *range(len(parts))])]
 
 
 class _Picks:
@@ -199,7 +199,7 @@ class _Picks:
         marks = (self.count(self.format.conflict(render.marker(pair))) + SEAM for pair in pairs)
         return title + sum(marks)
 
-    def take(self, name: str, at: int, part: Part, room: int) -> int:
+    def take(self, name: str, index: int, part: Part, room: int) -> int:
         """Choose a part if it fits. Return its tokens, or 0."""
         extra = self._extra(name, part)
         if extra >= min(room, self.room):
@@ -208,7 +208,7 @@ class _Picks:
         if tokens > min(room, self.room):
             return 0
         self.marked.update(self.pairs.get(part.id, ()))
-        self.chosen[name][at] = part, tokens
+        self.chosen[name][index] = part, tokens
         self.room -= tokens
         return tokens
 
@@ -217,16 +217,16 @@ class _Picks:
         shortened. Return the tokens of the chosen parts."""
         used, whole, offered = 0, min(room, self.room), getattr(self.package, name)
         for part in parts:
-            at, left = offered.index(part), min(room - used, self.room)
-            if at in self.chosen[name] or left <= SEAM:
+            index, left = offered.index(part), min(room - used, self.room)
+            if index in self.chosen[name] or left <= SEAM:
                 continue
-            tokens = self.take(name, at, part, left)
+            tokens = self.take(name, index, part, left)
             if cut and not tokens and left >= LEAST_CUT and self.cost(name, part) > whole - SEAM:
-                tokens = self._take_cut(name, at, part, left)
+                tokens = self._take_cut(name, index, part, left)
             used += tokens
         return used
 
-    def _take_cut(self, name: str, at: int, part: Part, room: int) -> int:
+    def _take_cut(self, name: str, index: int, part: Part, room: int) -> int:
         """Choose as much of the head and tail of a part as fits. Return the tokens, or 0."""
         whole, length = self.cost(name, part), _length(part)
         counted = min(length, 5 * whole)  # of a text that is far too long, only a part was counted
@@ -234,14 +234,14 @@ class _Picks:
         for shrink in (0.9, 0.7, 0.5, 0.3):
             if length * share * shrink < LEAST_CUT:
                 return 0
-            if tokens := self.take(name, at, shortened(part, share * shrink), room):
+            if tokens := self.take(name, index, shortened(part, share * shrink), room):
                 return tokens
         return 0
 
     def retake(self, name: str, parts: tuple[Part, ...]) -> None:
         """Choose the parts of a section again, with the tokens that are left."""
         if len(self.chosen[name]) < len(parts) or any(
-            part != parts[at] for at, (part, _) in self.chosen[name].items()
+            part != parts[index] for index, (part, _) in self.chosen[name].items()
         ):
             self.room += self.spent(name)
             self.chosen[name].clear()
@@ -249,37 +249,37 @@ class _Picks:
 
     def take_notes(self, notes: tuple[Part, ...]) -> None:
         """Choose the best passage of each note, two of the first notes, and every turn. The last
-        tokens name further notes, but the best passage needs none to be left for names."""
+        tokens name further notes, except that the best passage may take them all."""
         names = {
-            at: Part("", "", "", "", part.path, 0, title=part.title)
-            for at, part in enumerate(notes[:MOST_NAMED])
+            index: Part("", "", "", "", part.path, 0, title=part.title)
+            for index, part in enumerate(notes[:MOST_NAMED])
             if part.kind != "session" and part.path not in self.package.shown
         }
         costs = (self.cost("further", name) for name in [*names.values()][1:NAMES_KEPT])
         kept = min(NAMES, sum(costs), self.room // 2)
         taken: dict[int, list[int]] = {}
         dense: float = DENSEST
-        for _, at, number in _excerpts(notes):
-            part, numbers = notes[at], [*taken.get(at, []), number]
+        for _, index, number in _excerpts(notes):
+            part, numbers = notes[index], [*taken.get(index, []), number]
             spare = kept if taken else 0
             if len(part.passages[number].text) > dense * (self.room - spare):
                 continue
             passages = tuple(part.passages[each] for each in numbers)
             if part.kind == "session":  # in the order of the conversation
                 passages = tuple(sorted(passages, key=lambda passage: passage.line))
-            before = self.chosen["notes"].get(at)
+            before = self.chosen["notes"].get(index)
             self.room += before[1] if before else 0
             shown = part._replace(id=part.passages[numbers[0]].id, passages=passages)
-            if tokens := self.take("notes", at, shown, self.room - spare):
+            if tokens := self.take("notes", index, shown, self.room - spare):
                 letters = DENSER * sum(len(passage.text) for passage in passages) / tokens
                 dense = max(dense, letters) if taken else letters
-                taken[at] = numbers
+                taken[index] = numbers
             elif before:
-                self.chosen["notes"][at] = before
+                self.chosen["notes"][index] = before
                 self.room -= before[1]
-        for at, name in names.items():
-            if at not in taken:
-                self.take("further", at, name, self.room)
+        for index, name in names.items():
+            if index not in taken:
+                self.take("further", index, name, self.room)
 
     def parts(self) -> dict[str, Any]:
         """Return the chosen parts by section, in the order in which they were offered."""
@@ -297,12 +297,12 @@ class _Picks:
         length."""
         tokens = sum(map(self.spent, SECTIONS))
         for name in SECTIONS:
-            for at, part in enumerate(getattr(self.package, name)):
-                whole = self.chosen[name].get(at, (None,))[0] == part
+            for index, part in enumerate(getattr(self.package, name)):
+                whole = self.chosen[name].get(index, (None,))[0] == part
                 texts = sum(len(passage.text) for passage in part.passages)
                 if not whole and name != "notes":
                     tokens += self.costs.get((name, part)) or _length(part) // 3
-                elif name == "notes" and at not in self.chosen[name]:
+                elif name == "notes" and index not in self.chosen[name]:
                     tokens += texts // 3
         return tokens
 
@@ -310,7 +310,9 @@ class _Picks:
         """Return the ids of the parts of a section that had no room."""
         named = self.chosen["further"] if name == "notes" else {}
         offered = enumerate(getattr(self.package, name))
-        return [p.id for at, p in offered if at not in self.chosen[name] and at not in named]
+        return [
+            p.id for index, p in offered if index not in self.chosen[name] and index not in named
+        ]
 
     def line(self, package: Package) -> str:
         """Return the line of the round, with the memories and tasks that had no room."""
@@ -333,10 +335,10 @@ class _Picks:
 def _excerpts(notes: tuple[Part, ...]) -> list[tuple[int, int, int]]:
     """Return (place in the ranking, note, passage) of the passages to choose from, sorted."""
     return sorted(
-        (passage.place, at, number)
-        for at, note in enumerate(notes[:MOST_NAMED])
+        (passage.place, index, number)
+        for index, note in enumerate(notes[:MOST_NAMED])
         for number, passage in enumerate(note.passages)
-        if note.kind == "session" or number < (2 if at < TWICE else 1)
+        if note.kind == "session" or number < (2 if index < TWICE else 1)
     )
 
 
@@ -357,36 +359,36 @@ def shortened(part: Part, share: float) -> Part:
 
 def _head(text: str, stop: int) -> str:
     """Return the text up to the end of a word before `stop`, without half a link or a lone mark."""
-    near = max(0, stop - NEAR)
-    stop = _word_end(text, near, stop)
-    opened = text.rfind("[[", near, stop)
+    earliest = max(0, stop - NEAR)
+    stop = _word_end(text, earliest, stop)
+    opened = text.rfind("[[", earliest, stop)
     if opened >= 0 and text.find("]]", opened, stop) < 0:
-        stop = _word_end(text, near, opened)
-    return text[:near] + _ALONE.sub("", text[near:stop].rstrip())
+        stop = _word_end(text, earliest, opened)
+    return text[:earliest] + _ALONE.sub("", text[earliest:stop].rstrip())
 
 
-def _word_end(text: str, near: int, stop: int) -> int:
+def _word_end(text: str, earliest: int, stop: int) -> int:
     if not text[stop : stop + 1].strip():
         return stop
-    space = max(text.rfind(" ", near, stop), text.rfind("\n", near, stop))
+    space = max(text.rfind(" ", earliest, stop), text.rfind("\n", earliest, stop))
     return space if space >= 0 else stop
 
 
 def _tail(text: str, start: int) -> str:
     """Return the text from the beginning of a word after `start`, without half a link."""
-    far = start + NEAR
-    start = _word_start(text, start, far)
-    closed = text.find("]]", start, far)
+    latest = start + NEAR
+    start = _word_start(text, start, latest)
+    closed = text.find("]]", start, latest)
     if closed >= 0 and text.find("[[", start, closed) < 0:
-        start = _word_start(text, closed + 2, far)
+        start = _word_start(text, closed + 2, latest)
     return text[start:].lstrip()
 
 
-def _word_start(text: str, start: int, far: int) -> int:
+def _word_start(text: str, start: int, latest: int) -> int:
     if not text[start - 1 : start].strip():
         return start
-    spaces = (text.find(" ", start, far), text.find("\n", start, far))
-    return min((at for at in spaces if at >= 0), default=start)
+    spaces = (text.find(" ", start, latest), text.find("\n", start, latest))
+    return min((offset for offset in spaces if offset >= 0), default=start)
 
 
 def _length(part: Part) -> int:
@@ -398,9 +400,9 @@ def _ends(steps: tuple[str, ...], room: int) -> tuple[str, ...]:
     others."""
     head: list[str] = []
     tail: list[str] = []
-    for at in range(len(steps)):
-        step = steps[at // 2] if at % 2 == 0 else steps[-1 - at // 2]
+    for index in range(len(steps)):
+        step = steps[index // 2] if index % 2 == 0 else steps[-1 - index // 2]
         if (room := room - len(step)) < 0:
             break
-        (head if at % 2 == 0 else tail).append(step)
+        (head if index % 2 == 0 else tail).append(step)
     return (*head, *[LEFT_OUT] * (len(steps) - len(head) - len(tail)), *reversed(tail))

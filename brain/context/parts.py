@@ -39,8 +39,8 @@ class Part(NamedTuple):
     prerequisites: str = ""  # of a procedure
     cautions: str = ""  # of a procedure: its warnings
     steps: tuple[str, ...] = ()
-    trigger: str = ""  # what in the question set it off
-    tier: str = "project"  # whose it is: task, project, global
+    trigger: str = ""  # the words of the question that added the part
+    tier: str = "project"  # task, project or global
     passages: tuple[Passage, ...] = ()
 
     @property
@@ -83,9 +83,9 @@ class Package(NamedTuple):
         return tuple((name, getattr(self, name)) for name in SECTIONS)
 
 
-def with_conflicts(package: Package, among: tuple[Conflict, ...]) -> Package:
+def with_conflicts(package: Package, conflicts: tuple[Conflict, ...]) -> Package:
     """Return a package with only the conflicts of its parts."""
     shown = {part.id for _, parts in package.sections for part in parts}
     return package._replace(
-        conflicts=tuple(pair for pair in among if pair.one in shown or pair.other in shown)
+        conflicts=tuple(pair for pair in conflicts if pair.one in shown or pair.other in shown)
     )

@@ -1,7 +1,8 @@
 """Render a context as text, in the format for the agent's client.
 
-A format defines a part, a section and the frame around the sections. Each keeps recalled text apart
-from the prompt around it: no memory can end its block, open another, or speak as another person.
+A format defines a part, a section and the frame around the sections. Every format keeps recalled
+text apart from the prompt around it: no memory can end its block, open another block, or speak as
+another person.
 The same package gives the same bytes.
 """
 
@@ -36,7 +37,7 @@ TITLES = {
     "conflicts": "Conflicts",
 }
 MOST_TAGS = 8
-SURE = 0.9  # confidence from which it is not shown
+SURE = 0.9  # a confidence of at least this is not shown
 
 
 class Format(NamedTuple):
@@ -47,19 +48,20 @@ class Format(NamedTuple):
     conflict: Callable[[str], str]
     section: Callable[[str, list[str]], str]  # '' for the parts alone
     frame: Callable[[Package, list[str]], str]
-    line: Callable[[str], str]  # a package of nothing but its round
+    line: Callable[[str], str]  # a package that has only a round
 
 
 def render(package: Package, format: str) -> str:
-    """Return a package in one of FORMATS; '' for a package with nothing in it, save as JSON."""
-    made = find(format)
+    """Return a package as text in one of FORMATS. Return '' for an empty package, except in the
+    JSON format."""
+    renderer = find(format)
     parts = {
-        name: [made.part(part, name) for part in parts] for name, parts in package.sections
-    } | {"conflicts": [made.conflict(marker(pair)) for pair in package.conflicts]}
-    rendered = [made.section(name, texts) for name, texts in parts.items() if texts]
+        name: [renderer.part(part, name) for part in parts] for name, parts in package.sections
+    } | {"conflicts": [renderer.conflict(marker(pair)) for pair in package.conflicts]}
+    rendered = [renderer.section(name, texts) for name, texts in parts.items() if texts]
     if rendered or package.degraded or format == "json":
-        return made.frame(package, rendered)
-    return made.line(short(package.round)) if package.round else ""
+        return renderer.frame(package, rendered)
+    return renderer.line(short(package.round)) if package.round else ""
 
 
 def find(format: str) -> Format:
@@ -75,18 +77,18 @@ def find(format: str) -> Format:
 def attributes(part: Part) -> dict[str, str]:
     """Return the attributes of a part by name, each in one clean line.
 
-    Unknown ones, defaults (confirmed, stated by a person, believed) and those that the text repeats
-    are left out: every word here is one less for the memories.
+    Unknown attributes, defaults (confirmed, stated by a person, believed) and attributes that the
+    text repeats are left out, because every word takes space from the memories.
     """
     conflicts = " ".join(f"#{short(other)}" for other in part.conflicts[:MOST_TAGS])
-    sure = part.confidence is None or part.confidence >= SURE
+    is_sure = part.confidence is None or part.confidence >= SURE
     tags = [tag for tag in part.tags if f"#{tag}" not in part.text]
     day = shown(part.created)[:10]
     values = {
         "kind": short(part.kind),
         "status": "" if part.status == "confirmed" else short(part.status),
         "trigger": quoted(part.trigger),
-        "confidence": "" if sure else f"{part.confidence:.2f}",
+        "confidence": "" if is_sure else f"{part.confidence:.2f}",
         "by": short(part.by),
         "source": "" if part.source == "user_stated" else short(part.source),
         "created": "" if part.text.startswith(day) else short(day),
@@ -178,8 +180,8 @@ def _opening(part: Part) -> str:
 def _text_format(
     bullet: str, prefix: str, warn: str, escape: Callable[[str], str], titled: Callable[[str], str]
 ) -> Format:
-    """Return a format of lines, none of which begins with content: the first follows an id, each
-    other one a mark, so that content cannot open a heading, a fence or a delimiter."""
+    """Return a format of lines in which no line begins with content: the first line begins with an
+    id, and each other line with a mark. So content cannot open a heading, fence or delimiter."""
     before_path = f"{MARK} "  # a path may begin like a list
 
     def render_part(part: Part, section: str) -> str:

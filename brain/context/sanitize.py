@@ -15,7 +15,7 @@ MARK = "›"  # before a line that could be taken for markup
 
 _EMOJI = "[\u203c\u2049\u2100-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 _INDIC, _ARABIC = "[\u0900-\u0dff]", "[\u0620-\u077f]"
-# Few texts need these, so they are compiled when one does.
+# Few texts need these patterns, so they are compiled when a text needs them.
 _BREAK = "\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
 _SPACE = "[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
 # A joiner is kept between two emoji, and where Arabic or Indic letters meet; a variation selector
@@ -71,7 +71,7 @@ def _cleaned(text: str, whole: int, most: int) -> str:
 
 
 def _is_seen(text: str) -> bool:
-    """Return True if all characters are visible, but for spaces and newlines."""
+    """Return True if all characters except spaces and newlines are visible."""
     return text.replace("\n", "").isprintable() and _MARKS.isdisjoint(text)
 
 

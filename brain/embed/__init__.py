@@ -7,7 +7,7 @@ does not depend on the other texts. A provider may also have
 - `embed_question(text)`, which returns one row, if questions are embedded in another way,
 - `load(download)`, which loads the model before the first call; `download` allows the network,
 - `within(seconds)`, which returns the same provider with this time limit.
-It raises NoModel if it fails. Searches call it through `similarity.py`.
+A provider raises NoModel if it fails. Searches call it through `similarity.py`.
 
 If a person waits for the answer (`Waited`), a model has a few seconds. A model that fails after a
 second or more is not called for a minute, so that the next questions do not wait again. This is

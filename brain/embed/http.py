@@ -99,9 +99,8 @@ class _Exchange(threading.Thread):
         target, body = self._request
         try:
             self._connection.connect()
-            self._socket = (
-                self._connection.sock
-            )  # the connection drops it before the answer is complete
+            # the connection forgets its socket before the answer is complete
+            self._socket = self._connection.sock
             if self._is_ended:
                 return
             headers = {"Content-Type": "application/json"}

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 BATCH = 256  # texts for one call, unless the model has `batch`
 SMALL_BATCH = 16  # while a person waits
 BLOCK = 1024  # vectors that are compared at once; they fit into the cache of a CPU
-SPARE = 1000  # added rows after which all are read again, to drop deleted ones
+SPARE = 1000  # added rows after which all rows are read again, to drop deleted rows
 SENTENCES = (  # for the calibration of a model
     "The train to Berlin leaves at noon.",
     "Whisk two eggs until they are stiff.",
@@ -179,7 +179,7 @@ class Meanings:
         if is_full:
             self._full_count = count
         if is_full and self._today() >= model.swept + files.SWEEP:
-            with suppress(Busy):  # then the next read sweeps
+            with suppress(Busy):  # if another process is writing, the next read sweeps
                 self._vectors.sweep(model, self._pending, self._today())
                 model = model._replace(swept=self._today())
         self._add_vectors(self._vectors.get(model, self._pending))
@@ -212,8 +212,8 @@ class Meanings:
 
     def cosines(self, question: str, limit: int = 0, also: Iterable[int] = ()) -> dict[int, float]:
         """Return the meanings of passages for a question, from 0 to 1, by row, the nearest first.
-        They are the `limit` nearest, including ties, and the rows in `also`. With a limit of 0,
-        return the meanings of all passages."""
+        The result has the `limit` nearest rows, including ties, and the rows in `also`. With a
+        limit of 0, it has all rows."""
         self._read()
         if not self._rows:
             return {}

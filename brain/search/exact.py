@@ -1,5 +1,5 @@
 """Find the entries that contain a quotation, tag, path or identifier of the question exactly as
-written, or whose id the question names. They come before all other entries."""
+written, or whose id the question names. Such entries come before all others."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class ExactPattern(NamedTuple):
 
 
 def exact_pattern(term: Term) -> ExactPattern:
-    """Return the pattern of a term exactly as it was written. It matches a whole tag, path or
-    identifier, but not a part of a longer one."""
+    """Return the pattern of a term exactly as it was written. The pattern matches a whole tag, path
+    or identifier, but not a part of a longer one."""
     text = fold(term.exact)
     if text.startswith('"'):
         return _phrase(text[1:].strip().rstrip(".,;:!?").strip())
@@ -117,7 +117,7 @@ def _phrase(text: str) -> ExactPattern:
     parts = re.findall(r"[^\W_]+|\s+|(?:[^\w\s]|_)+", text)
     some = max((part for part in parts if re.match(_WORD, part)), key=len, default="")
     if parts == [some] or any(part.isspace() for part in parts):
-        pattern = "".join(_gap(parts, at) for at in range(len(parts)))
+        pattern = "".join(_gap(parts, index) for index in range(len(parts)))
         return ExactPattern(False, some, re.compile(_after(text, "") + pattern + _before(text, "")))
     return ExactPattern(False, text, re.compile(_within(text, re.escape(text))))
 
@@ -125,8 +125,8 @@ def _phrase(text: str) -> ExactPattern:
 def _gap(parts: list[str], index: int) -> str:
     if not parts[index].isspace():
         return re.escape(parts[index])
-    around = parts[index - 1] + parts[index + 1]  # a phrase has no white space at its ends
-    return r"[\W_]+" if re.fullmatch(_WORD, around) else r"\s+"
+    neighbours = parts[index - 1] + parts[index + 1]  # a phrase has no white space at its ends
+    return r"[\W_]+" if re.fullmatch(_WORD, neighbours) else r"\s+"
 
 
 def _within(text: str, pattern: str) -> str:

@@ -35,9 +35,9 @@ ADDED = {
 MEANING_WEIGHTS = {"passages": 2.0, "entries": 2.0, "turns": 0.5}
 PASSAGE_WEIGHT = 0.5  # of the best passage, relative to the whole note
 SESSION_WEIGHT = 0.4  # of the whole session, relative to the turn
-AFTER = (0.4, 0.2, 0.1)  # of the share of a turn, for the turns that follow it
-BEFORE = (0.3, 0.15, 0.1)  # and for those before it
-ASKED = 2.0  # times that much for the turn after a question: it may be the answer
+AFTER = (0.4, 0.2, 0.1)  # the parts of a turn's share that the turns after it get
+BEFORE = (0.3, 0.15, 0.1)  # the parts of a turn's share that the turns before it get
+ASKED = 2.0  # the turn after a question gets so many times more: it may be the answer
 
 AUTHOR = 1.5  # for a turn whose speaker the question names
 WHEN = 1.3  # for a turn that names a time, if the question asks for one
@@ -84,7 +84,7 @@ def meaning(cosine: float, sort: str, config: Config) -> float:
 
 
 def score(factors: Mapping[str, float]) -> float:
-    """Compute a score from its factors. A missing factor has no effect."""
+    """Return the score with these factors. A missing factor has no effect."""
     added = sum(factors[name] for name in ADDED if name in factors)
     return added * math.prod(factors[name] for name in MULTIPLIED if name in factors)
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 4, 40  # letters of a word that may be misspelt
 LONG = 8  # letters of a word in which more than one may be missing
-SIMILAR = 0.75  # of the letters of two stems are the same, in the same order
-WORDS = 5  # of a question that are tried, and similar ones for each
+SIMILAR = 0.75  # the share of letters that two similar stems have in the same order
+WORDS = 5  # words of a question that are tried, and similar words for each of them
 NAMED = 3  # words that a note names
 _ENDINGS = ("", "e", "s", "ed", "ing", "ion", "ation", "al", "ly")
 

@@ -82,15 +82,15 @@ def texts(piece: Piece) -> list[str]:
     """
     text = piece.text
     if piece.scope == "sessions":
-        who = f"{piece.heading}: " if piece.heading else ""
-        first, *rest = [who + part for part in windows(text)]
+        speaker = f"{piece.heading}: " if piece.heading else ""
+        first, *rest = [speaker + part for part in windows(text)]
         return [f"{piece.before[-BEFORE:]}\n{first}".strip(), *rest]
     if text.startswith("---\n") and (end := text.find("\n---", 3)) > 0:
         text = text[end + 4 :]
     title = ""
     if piece.scope == "sources":
         title = piece.title if piece.title not in piece.heading else ""
-        text = _HEADING.sub("", text.lstrip())  # it is in the lead
+        text = _HEADING.sub("", text.lstrip())  # the heading is in the lead
     lead = "\n".join(part for part in (title, piece.heading) if part)[:LEAD]
     return [f"{lead}\n{part}".strip() for part in windows(text.strip())]
 
@@ -101,7 +101,7 @@ def windows(text: str) -> list[str]:
     parts: list[str] = []
     while len(text) > WINDOW and len(parts) < WINDOWS - 1:
         ends = (text.rfind(mark, WINDOW // 2, WINDOW) for mark in ("\n\n", "\n", ". ", " "))
-        stop = next((at + 1 for at in ends if at > 0), WINDOW)
+        stop = next((end + 1 for end in ends if end > 0), WINDOW)
         parts.append(text[:stop].strip())
         text = text[stop:].strip()
     return [*parts, text[:WINDOW]]
@@ -115,8 +115,9 @@ def similar(
     also: Iterable[int] = (),
     limit: int = NEAREST,
 ) -> dict[int, float]:
-    """Return the cosines of the nearest entries that pass the filters, at most `limit` and ties,
-    and of the entries in `also`, which the actor may read. The nearest entry comes first."""
+    """Return the cosines of the nearest entries that pass the filters (`limit`, and more only if
+    they are equal), and of the entries in `also`, which the actor may read. The nearest entry comes
+    first."""
     also, last = set(also), 0.0
     for most in (STEP, 0):  # 0: all, if too few of the nearest pass the filters
         cosines = meanings.cosines(question, most, also)

@@ -64,8 +64,10 @@ def terms(question: str) -> tuple[Term, ...]:
 
     text = _QUOTED.sub(phrase, _URL.sub(" ", text))
     tokens = dict.fromkeys(text.split())
-    alone = len(tokens) == 1 and not found
-    return _without_stop_words(chain(found, *(_token_terms(token, alone) for token in tokens)))
+    is_only_token = len(tokens) == 1 and not found
+    return _without_stop_words(
+        chain(found, *(_token_terms(token, is_only_token) for token in tokens))
+    )
 
 
 def without_quotes(question: str) -> str:
@@ -78,8 +80,8 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _quotation(text: str) -> list[Term]:
-    """Return the terms of a quotation. It is one phrase. In a script without spaces, the sequence
-    of characters is one term, and each other word is another term."""
+    """Return the terms of a quotation. The quotation is one phrase. In a script without spaces, the
+    sequence of characters is one term, and each other word is another term."""
     if not text.isascii() and re.search(_UNSPACED_RUN, text):
         text = text[:LONGEST]
         characters = Term(tuple("".join(re.findall(_UNSPACED_RUN, text))), "spaced", f'"{text}')
@@ -91,7 +93,7 @@ def _quotation(text: str) -> list[Term]:
     return [Term(words, exact=f'"{text if len(first) < MAX_TERMS else text[: first[-1].end()]}')]
 
 
-def _token_terms(token: str, alone: bool) -> Iterator[Term]:
+def _token_terms(token: str, is_only_token: bool) -> Iterator[Term]:
     """Yield the terms of a token: a tag or name, and the words in it."""
     token = _NAMED_TAG.sub("#", token)
     runs = "" if token.isascii() else _UNSPACED_RUN
@@ -104,7 +106,7 @@ def _token_terms(token: str, alone: bool) -> Iterator[Term]:
     for piece in text.split():
         words = list(_words(piece))
         name = piece.rstrip(_AROUND).lstrip(_BEFORE)
-        is_name = words and len(piece) <= LONGEST and _is_a_name(name, words, alone)
+        is_name = words and len(piece) <= LONGEST and _is_a_name(name, words, is_only_token)
         if is_name:
             yield Term(tuple(words), exact=name)
         if not is_name or len(words) > 1:
@@ -122,12 +124,12 @@ def _tag(token: str) -> Term | None:
     return Term(words, "tags", f"#{tag}")
 
 
-def _is_a_name(text: str, words: list[str], alone: bool) -> bool:
+def _is_a_name(text: str, words: list[str], is_only_token: bool) -> bool:
     """Return True for a path or an identifier. `and/or`, `10:30`, `well-known` and `GitHub` count
     as names only if they are the whole question."""
     if text.startswith("#"):
         return text[1:].isdigit()
-    if alone:
+    if is_only_token:
         return not text.isalnum() or bool(re.search("[a-z][A-Z]", text))
     if _SIGNED.match(text):
         return True
@@ -188,7 +190,7 @@ class Concept(NamedTuple):
     @property
     def every(self) -> tuple[tuple[Term, float], ...]:
         """The term and its alternatives, each with its weight."""
-        return ((self.term, 1.0), *((_term(words), worth) for words, worth in self.others))
+        return ((self.term, 1.0), *((_term(words), weight) for words, weight in self.others))
 
 
 def concepts(
@@ -263,8 +265,8 @@ def _aliased_phrases(question: str, aliases: Mapping[str, Sequence[str]]) -> Ite
             if head in folded:
                 yield head
         elif len(parts) > 1 and any(
-            all(part in piece for part, piece in zip(parts, pieces[at:], strict=False))
-            for at in range(len(pieces) - len(parts) + 1)
+            all(part in piece for part, piece in zip(parts, pieces[start:], strict=False))
+            for start in range(len(pieces) - len(parts) + 1)
         ):
             yield head
 
@@ -273,9 +275,9 @@ def _add_phrase_aliases(
     every: Sequence[tuple[Term, dict[str, float]]], head: str, others: Sequence[str]
 ) -> None:
     """Divide the weight of the aliases of a phrase among the terms of the question that are part of
-    it."""
+    the phrase."""
     parts = set(re.findall(_PIECE, head))
-    pairs = {head[at : at + 2] for at in range(len(head) - 1)}
+    pairs = {head[start : start + 2] for start in range(len(head) - 1)}
     own_weights = []
     for term, weights in every:
         word = _word(term)

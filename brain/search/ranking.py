@@ -1,7 +1,7 @@
 """Ranking: the steps of a search, from a question to ordered matches.
 
 1. Understand the question: terms, aliases, names of speakers, times (`question`).
-2. Look up the share of it that notes, passages, entries and turns contain (`retrieve`).
+2. Look up the share of the question that notes, passages, entries and turns contain (`retrieve`).
 3. Score the best that pass the filters (`factors`), with their meaning if a model is given.
 4. Put first the entries that contain a quotation, tag, path or identifier as written (`exact`).
 5. Order by score. Feedback and recency order memories that cover the question equally.
@@ -118,16 +118,16 @@ class Search:
         passages: bool = False,
         weak: bool = False,
     ) -> None:
-        """`limit` is the number of matches of each sort that are returned at least, if there are so
-        many. With `passages`, every passage of a note is a match, not only the best one. With
-        `weak`, notes and turns may be less similar than `similarityThreshold`."""
+        """At least `limit` matches of each sort are returned, if there are so many. If `passages`,
+        every passage of a note is a match, not only the best one. If `weak`, notes and turns may be
+        less similar than `similarityThreshold`."""
         self.index, self.filters, self.now, self.config = index, filters.resolve(index), now, config
         self.meaning, self.passages, self.weak = meaning, passages, weak
         self.enough = max(MIN_MATCHES, 2 * limit)
         # only entries that the actor may read, of the requested agents, are counted
-        seen, agents = filters.owners, filters.agents
+        readable, agents = filters.owners, filters.agents
         self.owners: Owners = (
-            tuple(a for a in agents if seen is None or a in seen) if agents else seen
+            tuple(a for a in agents if readable is None or a in readable) if agents else readable
         )
 
     def find(self, question: str) -> Matches:
@@ -207,8 +207,8 @@ class Search:
     ) -> list[Match]:
         """Return the best memories, items and tasks."""
         more = (id for id, (sort, _) in others.items() if sort == "entries")
-        near = (id for id in more if id in asked.exact or self._is_near(cosines[id]))
-        rows = {*shares.scores, *near}
+        near_ids = (id for id in more if id in asked.exact or self._is_near(cosines[id]))
+        rows = {*shares.scores, *near_ids}
         scores = {
             id: self._words(shares.scores.get(id, 0.0))
             + factors.meaning(cosines.get(id, 0.0), "entries", self.config)
@@ -228,7 +228,8 @@ class Search:
         return matches
 
     def _feedback(self, scores: Mapping[int, float]) -> dict[int, tuple[float, str]]:
-        """Return the feedback on the best of these entries. It cannot make others results."""
+        """Return the feedback on the best of these entries. For the others, it does not matter:
+        feedback cannot make them results."""
         if not fulltext.any_feedback(self.index):
             return {}
         best = next(_batches(scores, {}, max(self.enough, MAX_SEEDS)), [])
@@ -253,19 +254,20 @@ class Search:
         notes = fulltext.notes_of(self.index, list(part.scores))
         notes |= {id: note for id, (sort, note) in others.items() if sort == "passages"}
         best: dict[int, float] = {}
-        near: dict[int, float] = {}
+        best_cosines: dict[int, float] = {}
         for id, note in notes.items():
             best[note] = max(best.get(note, 0.0), part.scores.get(id, 0.0))
             if id in cosines:
-                near[note] = max(near.get(note, 0.0), cosines[id])
+                best_cosines[note] = max(best_cosines.get(note, 0.0), cosines[id])
         first = {notes[id]: count for id, count in asked.exact.items() if id in notes}
         found = {note for note, share in best.items() if share} | {*whole.scores, *first}
         scores = {
             note: self._words(whole.scores.get(note, 0.0) + PASSAGE_WEIGHT * best.get(note, 0.0))
-            for note in found | {note for note in near if self.weak or self._is_near(near[note])}
+            for note in found
+            | {note for note in best_cosines if self.weak or self._is_near(best_cosines[note])}
         }
-        for note in near.keys() & scores.keys():
-            similar = factors.meaning(near[note], "passages", self.config)
+        for note in best_cosines.keys() & scores.keys():
+            similar = factors.meaning(best_cosines[note], "passages", self.config)
             scores[note] += (1 + PASSAGE_WEIGHT) * similar
         matches: list[Match] = []
         for batch in _batches(scores, first, self.enough):
@@ -328,26 +330,28 @@ class Search:
     # -- turns -----------------------------------------------------------------------------------
 
     def _turns(self, asked: Question, lookup: Lookup) -> list[Match]:
-        """Return the best turns, scored by their own words, those of the turns around them, and
-        those of the whole session."""
+        """Return the best turns, scored by the words of the turn, of the turns around it, and of
+        the whole session."""
         own = lookup.shares("turns", asked.spoken)
         filters = self.filters._replace(scopes=("sessions",))
         names = asked.expected.names
         cosines = self._cosines(asked.text, filters, own.scores, names)
         seeds = self._best(own.scores, asked.exact, max(self.enough, MAX_SEEDS), filters)
-        near: dict[int, float] = {}
+        near_shares: dict[int, float] = {}
         for seed in seeds:
             for id, part in neighbours(seed):
-                near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
+                near_shares[id] = near_shares.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
         sessions, others = self._sessions(asked, own)
         known = {seed.id for seed in seeds}
         alike = (id for id in cosines if self.weak or self._is_near(cosines[id]))
-        wanted = dict.fromkeys((*near, *others, *alike, *own.scores.keys() & cosines, *asked.exact))
+        wanted = dict.fromkeys(
+            (*near_shares, *others, *alike, *own.scores.keys() & cosines, *asked.exact)
+        )
         more = [id for id in wanted if id not in known]
         matches = []
         for turn in seeds + fulltext.entries(self.index, more, filters):
             parts = self._parts("turns", turn.id, own, cosines)
-            parts["near"] = self._words(near.get(turn.id, 0.0))
+            parts["near"] = self._words(near_shares.get(turn.id, 0.0))
             parts["session"] = self._words(SESSION_WEIGHT * sessions.get(turn.file, 0.0))
             parts |= {name: f(turn, asked.expected) for name, f in factors.MULTIPLIED.items()}
             mask, count = own.masks.get(turn.id, 0), asked.exact.get(turn.id, 0)
@@ -359,12 +363,12 @@ class Search:
     def _sessions(self, asked: Question, own: Shares) -> tuple[dict[int, float], list[int]]:
         """Return the share of the question in each session, by file, and the turns of the best
         sessions. A session is scored like a text in which each turn is a word. The names of
-        speakers count."""
+        speakers count as words, too."""
         files = fulltext.notes_of(self.index, list(own.masks))
         counts: list[dict[int, int]] = [{} for _ in asked.spoken]
         for id, mask in own.masks.items():
-            for at, count in enumerate(counts):
-                if mask >> at & 1:
+            for bit, count in enumerate(counts):
+                if mask >> bit & 1:
                     count[files[id]] = count.get(files[id], 0) + 1
         if asked.names:
             spoken = fulltext.turn_counts(self.index, asked.speakers, self.owners)
@@ -390,7 +394,8 @@ class Search:
     def _cosines(
         self, question: str, filters: Filters, also: Iterable[int], names: Iterable[str] = ()
     ) -> Cosines:
-        """Return the cosines of the nearest entries and of those in `also`, if there is a model."""
+        """Return the cosines of the nearest entries and of the entries in `also`; {} without a
+        model."""
         if self.meaning is None:
             return {}
         from brain.search import hybrid
@@ -461,8 +466,8 @@ class Search:
 
 
 def neighbours(turn: Found) -> Iterator[tuple[int, float]]:
-    """Yield (row id, weight) of the turns around a turn. The weight multiplies the share of this
-    turn."""
+    """Yield (row id, weight) of the turns around `turn`. The weight multiplies the share of
+    `turn`."""
     start = turn.id - turn.place
     session = range(start, start + turn.siblings)
     for step, (after, before) in enumerate(zip(AFTER, BEFORE, strict=True), 1):

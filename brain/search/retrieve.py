@@ -1,4 +1,4 @@
-"""Find the rows of each table that contain a part of a question, and compute the share of it.
+"""Find the rows of each table that contain a part of a question, and the share that they contain.
 
     held    = sum of weight x saturation of the concepts / sum of all weights
     covered = sum of the weights of the concepts that the row holds / sum of all weights
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from brain.index.db import Owners
 
 ALL_WEIGHT = 0.3  # part of a share that depends on how much of the question is covered
-# The saturation of a word in many passages is not computed for each of them. It adds an average
-# saturation to the passages that contain a rarer word.
-COMMON = 0.1  # fraction of all passages that contain such a word
+# The saturation of a common word is not computed for each passage. Instead, the passages that
+# contain a rarer word get an average saturation.
+COMMON = 0.1  # a word in more than this fraction of all passages is common
 FEW = 2_000  # passages; the saturation of a word in fewer is always computed
 COMMON_SATURATION = 0.45  # saturation of a word in a row of average length
 # An identifier or a run of characters that no row contains weighs half, because its parts count as
 # well. A pair of characters may be the end of one word and the start of the next.
 UNKNOWN = 0.5
-# Rows without the word, added to the real ones: in a vault of ten memories, a word in all of them
-# may still be what the question is about.
+# The idf is computed as if there were so many more rows without the word. Otherwise, a word in all
+# memories of a small vault would weigh almost nothing, although the question may be about it.
 EXTRA_ROWS = 50
 ENOUGH = 200  # passages with rarer words; if there are fewer, the best for any word are added
 BEST = 2_000
@@ -56,7 +56,7 @@ class Basis:
 
     def covered(self, mask: int) -> float:
         """Return the fraction of the question that the concepts of a mask cover."""
-        covered = sum(weight for at, weight in enumerate(self.weights) if mask >> at & 1)
+        covered = sum(weight for bit, weight in enumerate(self.weights) if mask >> bit & 1)
         return covered / (sum(self.weights) or 1.0)
 
 
@@ -87,7 +87,7 @@ class Lookup:
         return combine([found[c] for c in concepts], basis)
 
     def saturations(self, table: str, concept: Concept) -> dict[int, float]:
-        """Return the saturation of a concept in each row, which is that of its best term."""
+        """Return the saturation of a concept in each row: the saturation of its best term."""
         best: dict[int, float] = {}
         for term, weight in concept.every:
             rows = self._rows(table, term)
@@ -105,9 +105,8 @@ class Lookup:
             expression = match(term, table, self.prefix, self.index.fts)
             rows = fulltext.saturations(self.index, table, expression, self.owners)
             source = "_".join(term.words).lower()
-            if (
-                table == "entries" and source in SOURCES
-            ):  # the source is in the journal, not in the text
+            # the source is in the journal, not in the text
+            if table == "entries" and source in SOURCES:
                 known = dict(rows)
                 more = fulltext.memories_from_source(self.index, source, self.owners)
                 rows += [(id, COMMON_SATURATION) for id in more if id not in known]
@@ -117,7 +116,7 @@ class Lookup:
 
     def _glued(self, table: str, term: Term) -> list[tuple[int, float]]:
         """Return the rows that contain characters of a script without spaces, or a word between
-        them, because full text reads `我们用Redis做缓存` as one word. For a note, use its best
+        them, because full text reads `我们用Redis做缓存` as one word. A note counts by its best
         passage."""
         if term not in self._characters:
             expression = match(term, "characters", self.prefix, self.index.fts)
@@ -156,14 +155,15 @@ class Lookup:
         """Return the rows of common concepts among the passages that contain rarer ones."""
         index, owners = self.index, self.owners
         rows: set[int] = set().union(*rare.values()) if rare else set()
-        near = f"({self._any(rare)}) AND " if len(rows) >= ENOUGH and index.fts == "fts5" else ""
+        limits = len(rows) >= ENOUGH and index.fts == "fts5"
+        limit = f"({self._any(rare)}) AND " if limits else ""
         if len(rows) < ENOUGH:
             rows.update(fulltext.best(index, "passages", self._any(concepts), owners, BEST))
         found = {}
         for concept in common:
             expression = self._any([concept])
-            if near:
-                expression = f"{near}({expression})"
+            if limit:
+                expression = f"{limit}({expression})"
             matching = rows.intersection(fulltext.matching(index, "passages", expression))
             found[concept] = dict.fromkeys(matching, COMMON_SATURATION)
         return found
@@ -175,7 +175,7 @@ class Lookup:
 
 
 def combine(found: Sequence[Mapping[int, float]], basis: Basis) -> Shares:
-    """Compute the shares from the saturations of the concepts, by row id."""
+    """Return the shares for the saturations of the concepts, by row id."""
     contained: dict[int, float] = {}
     masks: dict[int, int] = {}
     whole = sum(basis.weights) or 1.0
