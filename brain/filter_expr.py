@@ -47,7 +47,7 @@ _EXAMPLE = "Example: `importance>=0.7 and kind in (decision, fact)`."
 
 
 class Comparison(NamedTuple):
-    """A field, an operator, and a value: a text, a number or None, or a tuple of these for `in`."""
+    """A field, an operator, and a value: a text, a number or None; for `in`, a tuple of values."""
 
     field: str
     op: str

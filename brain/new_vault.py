@@ -118,7 +118,7 @@ def _refuse_nesting(root: Path) -> None:
 
 def create_demo(root: Path) -> list[str]:
     """Copy the demo vault into an empty or new folder, and create its brain. Its brain.yaml is not
-    copied, because every vault has an id of its own."""
+    copied, because each vault gets a brain.yaml with its own id."""
     if root.exists() and not (root.is_dir() and not any(root.iterdir())):
         raise BadRequest(f"{root} is not empty.", "Name a new folder for the demo vault.")
     root.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ _SCRIPTS = (
 
 
 def estimate(text: str) -> int:
-    """Return the estimated number of tokens of a text. It is almost never too low."""
+    """Return the estimated number of tokens of a text. The estimate is almost never too low."""
     if not text:
         return 0
     total = 2 + sum(tokens * len(pattern.findall(text)) for tokens, pattern in _COSTS)

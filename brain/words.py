@@ -133,7 +133,7 @@ def _without_past(word: str) -> str:
 
 
 def _complete(root: str) -> str:
-    """Return the verb: `hope` for the root of `hoping`, `hop` for that of `hopping`."""
+    """Return the verb for a root: `hope` for `hop` (of `hoping`), `hop` for `hopp` (`hopping`)."""
     if root.endswith(("at", "bl", "iz")):
         return f"{root}e"
     if len(root) > 1 and root[-1] == root[-2].lower() and root[-1] not in "aeioulsz":

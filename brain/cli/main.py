@@ -173,7 +173,7 @@ def _reworded(error: click.ClickException) -> BrainError:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "brain"
     message = " ".join(error.format_message().split())
-    message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # see Words
+    message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # from `Words`
     if not message.endswith((".", "?", "?)")):
         message += "."
     for pattern, words in _REWORDED:

@@ -31,7 +31,7 @@ class View(NamedTuple):
     text: Callable[[Any, Values], None]
     json: Callable[[Any, Values], Any] | None = None  # if it is not `serialize.document`
     code: Callable[[Any], int] = lambda _: 0  # the exit code
-    options: tuple[click.Option, ...] = ()  # besides those of the operation
+    options: tuple[click.Option, ...] = ()  # in addition to the options of the operation
     prepare: Callable[[Values], None] | None = None  # changes values before the call
     after: Callable[[OpenVault], None] | None = None  # runs while the vault is still open
     run: Callable[[Callable[..., Any], Values], Any] | None = None  # calls the operation
@@ -183,7 +183,7 @@ def tell(value: Any) -> None:
 
 
 def crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print the traceback of an unexpected error. It may contain text of a note."""
+    """Print the traceback of an unexpected error. The traceback may contain text of a note."""
     import traceback
 
     note("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), lines=True)

@@ -56,7 +56,8 @@ def _conflict_type(one: Sentence, other: Sentence) -> str:
 
 
 def _without_prefixes(one: Sentence, other: Sentence) -> Sentence:
-    """Return a sentence with "unstable" read as "not stable" if the other says "stable"."""
+    """Return the sentence `one`, in which "unstable" is read as "not stable" if `other` contains
+    "stable"."""
     known = other.roots()
     for word in one.words:
         if word.root in known or not word.root.startswith(_PREFIXES):
@@ -134,7 +135,8 @@ def _denies(one: Sentence, other: Sentence) -> bool:
 
 
 def _is_exception(sentence: Sentence, known: set[str]) -> bool:
-    """Return True for a sentence with a condition whose words are not in the other, in `known`."""
+    """Return True for a sentence with a condition that the other sentence does not have. `known`
+    are the roots of the other sentence."""
     return "only" in sentence.every or any(
         word.root in _CONDITIONS - known and root(word.after) not in known
         for word in sentence.words

@@ -49,7 +49,7 @@ class Sentence(NamedTuple):
     changed: bool  # it says that something is not as before: "now", "our new", "moved"
 
     def roots(self, denied: bool | None = None) -> set[str]:
-        """Return the roots of the words: of all, or only of those that are (not) denied."""
+        """Return the roots of all words, or only of the words with this value of `denied`."""
         return {word.root for word in self.words if denied in (None, word.denied)}
 
 

@@ -103,7 +103,7 @@ class Similar(NamedTuple):
 def similar(
     index: Index, text: str, *, owners: Owners, kind: str = "", exclude: Collection[str] = ()
 ) -> Similar:
-    """Compare a text with its links to the memories of these owners (None: all).
+    """Return the memories of these owners (None: all) that are similar to a text or contradict it.
 
     Memories with an id in `exclude` are left out. Superseded memories and memories about events
     contradict nothing. A text whose `kind` is an event contradicts nothing either.
@@ -162,7 +162,7 @@ def _duplicate(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar |
     """Return the equal memory that lacks the fewest of the linked `files` of a text; None if there
     is none.
 
-    A memory is not equal if it and the text each link to a file that the other does not link to.
+    The memory and the text are different if each of them links to a file that the other does not.
     """
     found: list[tuple[int, Row, tuple[str, ...]]] = []
     for row, text in equal:

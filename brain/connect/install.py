@@ -233,7 +233,7 @@ def _read(path: str) -> str | None:
 
 
 def _write(path: str, text: str, like: str) -> None:
-    """Replace a file, or the target of a link. It gets the mode of the file `like`."""
+    """Replace a file, or the target of a link. The new file gets the mode of the file `like`."""
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     mode = os.stat(like).st_mode & 0o7777 if os.path.exists(like) else 0o600

@@ -285,7 +285,7 @@ class Note:
             if actual.ref in self.removed and actual.ref != intended.ref:
                 twins.append(intended)
         # After a removal, an entry with the same words would get the id of the removed entry, and
-        # repeating the removal would remove it, too. To prevent this, write its own id.
+        # repeating the removal would remove it, too. So write the id of this other entry.
         for twin in twins:
             after = with_id(parts(self.raw(twin), self.prefix(twin)), twin.ref)
             self.splice(twin.start, twin.end, after)

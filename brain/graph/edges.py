@@ -78,7 +78,7 @@ def strengthened(type: str, weight: float, times: float) -> float:
 
 
 def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = False) -> Edges:
-    """Return all edges, or those of one agent's entries.
+    """Return all edges, or the edges of one agent's entries.
 
     With `pending`, uses that are not in the journal yet count, too.
     """
@@ -151,7 +151,7 @@ def max_shared(entries: int) -> int:
     """Return the maximum number of entries that a tag or note connects, given the number of all
     entries.
 
-    A tag or note of more than half of all entries connects none of them.
+    A tag or note of more than half of all entries connects no entries.
     """
     return min(MAX_SHARED, max(MIN_SHARED, entries // 2))
 

@@ -52,7 +52,7 @@ class Graph(NamedTuple):
 
 
 def full_graph(index: Index, owners: Owners, agent: str = "") -> Graph:
-    """Return the graph of all memories and items, or of those of one agent."""
+    """Return the graph of all memories and items, or only of one agent's memories and items."""
     graph_edges = edges(index, owners, agent=agent, pending=True)
     filters = Filters(scopes=("memory", "items"), owners=owners, agents=(agent,) if agent else ())
     rows = [row for row in read.listed(index, filters, -1) if not row.ref.startswith(PREFIXES)]

@@ -107,7 +107,7 @@ def _id_list(ids: Iterable[int]) -> str:
 
 
 def _in_steps(index: Index, sql: str, ids: Sequence[int], rest: str = "") -> list[Any]:
-    """Return the rows of a statement that ends in `IN`. It is executed for some ids at a time."""
+    """Return the rows of a statement that ends in `IN`, executed for at most _MAX_IDS at a time."""
     found: list[Any] = []
     for start in range(0, len(ids), _MAX_IDS):
         found += index.rows(f"{sql} {_id_list(ids[start : start + _MAX_IDS])}{rest}")

@@ -271,7 +271,7 @@ def _read_device(
     again: bool,
 ) -> Problems:
     """Read the new lines in the files of a device. If an old line of a file has changed, read all
-    files again, except if one of them cannot be read: its records would be lost."""
+    files again, unless a file cannot be read, because the records of this file would be lost."""
     problems: Problems = {}
     changed = [
         file for file in files if again or known.get(file.name, Position()).stat != file.stat
@@ -313,7 +313,8 @@ def _read_device(
 
 def _extends(file: JournalFile, position: Position) -> bool:
     """Return True if a file still begins with the bytes that were read. If the file grew in place,
-    only the last of these lines is compared; otherwise, the checksum of all these bytes is."""
+    only the last line that was read is compared; otherwise, the checksum of all bytes that were
+    read."""
     with open(os.open(file.path, _FLAGS), "rb") as handle:
         has_grown = file.stat[0] > position.stat[0] and file.stat[3] == position.stat[3]
         if has_grown and position.last >= 0:

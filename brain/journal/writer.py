@@ -146,7 +146,7 @@ class Journal:
     # -- reading -----------------------------------------------------------------------------------
 
     def has(self, ids: Collection[str]) -> set[str]:
-        """Return those of the ids whose records are in one of this machine's last two files."""
+        """Return the given ids whose records are in the last two files of this machine."""
         return {record.id for record in self._recent(set(ids))}
 
     def _find(self, records: Sequence[NewRecord]) -> list[Record]:

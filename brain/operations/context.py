@@ -322,8 +322,9 @@ def _passage(row: Row, words: Words) -> tuple[str, int]:
 
 def _conflicts(found: Recalled) -> tuple[Conflict, ...]:
     """Return each pair of contradicting memories once, with both texts."""
-    asked = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
-    shown = [one for one in (*asked, *found.summaries) if one.row.scope == "memory"]
+    warned = [one for one, _ in found.warnings]
+    scored = (*warned, *found.pinned, *found.memories, *found.summaries)
+    shown = [one for one in scored if one.row.scope == "memory"]
     texts = {one.row.ref: strip_fields(one.row.text) for one in shown}
     pairs = {
         tuple(sorted((ref, other)))

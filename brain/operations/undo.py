@@ -168,7 +168,7 @@ def _undo_type(record: Record) -> Undo:
 
 
 def _undone_ids(vault: OpenVault) -> set[str]:
-    """Return the events that are undone. An event whose undo was itself undone is not undone."""
+    """Return the events that are undone. An event is left out if its undo was undone."""
     undone: set[str] = set()
     ops = ("undo", "conflict", "resolve")
     for record in records.select(vault.index, ops=ops, newest_first=True):

@@ -612,6 +612,6 @@ def _is_path(run: str) -> bool:
 
 
 def _overlaps(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
-    """Return True if a span overlaps one of the others, which are sorted."""
+    """Return True if a span overlaps a span in `others`, which are sorted."""
     index = bisect_left(others, span[1], key=lambda other: other[0])
     return index > 0 and others[index - 1][1] > span[0]

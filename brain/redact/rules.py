@@ -371,7 +371,7 @@ def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a compiled pattern. It is compiled when it is first needed: most texts need none."""
+    """Compile a pattern when it is first needed, and return it. Most texts need no pattern."""
     return re.compile(pattern)
 
 

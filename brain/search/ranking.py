@@ -177,8 +177,8 @@ class Search:
         return "sessions" in self.filters.scopes
 
     def rank(self, asked: Question, prefix: bool = False, by_words: bool = True) -> list[Match]:
-        """Return the ranked matches of a question. With `by_words`, return none unless one of them
-        contains a word of the question."""
+        """Return the ranked matches of a question. If `by_words`, return [] unless a match contains
+        a word of the question."""
         lookup = Lookup(self.index, self.owners, prefix)
         found: list[Match] = []
         if self.filters.scopes != ("sessions",):

@@ -111,7 +111,7 @@ def mark(line: str, words: Words, opening: str, closing: str) -> str:
 
 
 def _joined_in_tags(line: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans, with one in place of those of neighbouring words of a tag."""
+    """Return the spans, in which the spans of neighbouring words of a tag are joined."""
     joined: list[tuple[int, int]] = []
     tags = [match.span() for match in _TAG.finditer(line)] if "#" in line else []
     for start, stop in spans:

@@ -88,7 +88,7 @@ def answer(
     paths = layout.find(start, home)
     if action == IMPORT:
         path = _text(given, "transcript_path")
-        if path and not read_only:  # some sessions are not saved
+        if path and not read_only:  # a client gives no path for a session that it does not save
             _import(path, paths.root_path, agent, home)
         return ""
     with OpenVault(paths, read_only=read_only) as opened:

@@ -162,7 +162,7 @@ class Importer:
 
 
 class _Target:
-    """The session that a source is imported into. It is opened for the first new line."""
+    """The session that a source is imported into. Its file is opened for the first new line."""
 
     writer: Writer | None = None
 

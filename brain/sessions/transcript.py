@@ -95,7 +95,7 @@ def decode(raw: bytes) -> Line | None:
 
 def read_tail(handle: int) -> Tail:
     """Return the end of an open transcript. Read back to the last checkpoint but one, so that the
-    keys include those of the last ten messages."""
+    result has the keys of at least the last ten messages."""
     size = os.fstat(handle).st_size
     keys: set[tuple[str, str]] = set()
     after_checkpoint, before = 0, -1  # messages after the last checkpoint, and up to it

@@ -89,7 +89,7 @@ class Disk:
             os.close(handle)
 
     def stamp(self, path: str) -> str:
-        """Return the current stamp of a file, which can be compared with that of a Look."""
+        """Return the current stamp of a file, to compare with the stamp in a Look."""
         return files.stamp(path)
 
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:

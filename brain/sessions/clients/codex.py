@@ -50,7 +50,7 @@ def folders(environ: Mapping[str, str]) -> list[str]:
 
 
 def sources(path: str) -> Iterator[Source]:
-    """Yield the session of a rollout. Its first line identifies it."""
+    """Yield the session of a rollout. The first line of the file identifies the session."""
     value = next(first_values(path), {})
     meta = value.get("payload") if value.get("type") == "session_meta" else None
     if meta is None and "instructions" in value and "type" not in value:

@@ -43,7 +43,7 @@ def folders(environ: Mapping[str, str]) -> list[str]:
 
 
 def sources(path: str) -> Iterator[Source]:
-    """Yield the session of a transcript. Its first record identifies it."""
+    """Yield the session of a transcript. The first record of the file identifies the session."""
     value = next(first_values(path), None) or _document(path)
     if not isinstance(value.get("sessionId"), str) or "projectHash" not in value:
         return
