@@ -87,7 +87,8 @@ def print_import(found: Imported, _: Values) -> None:
     if found.state == "asks":
         say(f"This would add {_size(found.bytes)} to the vault. To import it, add --yes.")
     elif found.sessions:
-        total = f"{counted(found.messages, 'message')} in {counted(len(found.sessions), 'session')}"
+        sessions = {each.path for each in found.sessions}  # one may have grown several times
+        total = f"{counted(found.messages, 'message')} in {counted(len(sessions), 'session')}"
         say(f"Imported {total}, {_size(found.bytes)}.")
     else:
         say("Nothing new." if found.found else "No transcripts found.")

@@ -52,21 +52,22 @@ def session_import(
         size = _added(importing.Importer(vault, actor, dry_run=True, again=again), found)
         state = "asks" if size > ASKS else state
     importer = importing.Importer(vault, actor, again=again)
-    done: list[ImportedSession] = []
+    done: dict[str, ImportedSession] = {}  # by path; a session may have several sources
     for source, owner in found if state == "imported" else ():
         try:
             if one := _import(vault, importer, source, owner, actor):
-                done.append(one)
+                before = done.get(one.path)
+                done[one.path] = _joined(before, one) if before else one
         except (BrainError, OSError) as error:
             problems.append(f"{source.path}: {error}")
     if done:
-        _settle(vault, done)
+        _settle(vault, list(done.values()))
     return Imported(
         state=state,
         found=_counted([source for source, _ in found]),
-        sessions=done,
-        messages=sum(each.messages for each in done),
-        bytes=sum(each.bytes for each in done) or size,
+        sessions=list(done.values()),
+        messages=sum(each.messages for each in done.values()),
+        bytes=sum(each.bytes for each in done.values()) or size,
         deleted=importer.deleted,
         problems=problems,
     )
@@ -95,12 +96,20 @@ def _added(counting: importing.Importer, found: list[tuple[Source, str]]) -> int
 
 
 def _counted(found: list[Source]) -> list[FoundTranscripts]:
-    sums: dict[str, list[int]] = {}
+    """Return the number of sessions and bytes of each client."""
+    sizes: dict[str, dict[str, int]] = {}
     for source in found:
-        count = sums.setdefault(source.client, [0, 0])
-        count[0] += 1
-        count[1] += source.size
-    return [FoundTranscripts(client=n, sessions=c, bytes=size) for n, (c, size) in sums.items()]
+        sessions = sizes.setdefault(source.client, {})
+        sessions[source.id] = sessions.get(source.id, 0) + source.size
+    return [
+        FoundTranscripts(client=name, sessions=len(each), bytes=sum(each.values()))
+        for name, each in sizes.items()
+    ]
+
+
+def _joined(one: ImportedSession, other: ImportedSession) -> ImportedSession:
+    """Return two imports into a session as one."""
+    return one.replace(messages=one.messages + other.messages, bytes=one.bytes + other.bytes)
 
 
 def _import(

@@ -13,7 +13,7 @@ import pytest
 
 from brain.cli import sessions
 from brain.errors import Busy
-from brain.operations.results import Imported
+from brain.operations.results import Imported, ImportedSession
 
 NOTHING = Imported(
     state="imported", found=[], sessions=[], messages=0, bytes=0, deleted=0, problems=[]
@@ -68,3 +68,18 @@ def test_an_error_is_reported_once_and_following_goes_on(
     said = capsys.readouterr().err
     assert said.count("Another process writes.") == 1
     assert said.count("/x.jsonl") == 1
+
+
+def test_a_session_that_grows_several_times_counts_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grown = ImportedSession(
+        session="S1", agent="claude", client="claude-code", path="S1.jsonl", messages=2, bytes=500
+    )
+
+    def more() -> Imported:
+        return NOTHING.replace(sessions=[grown], messages=2, bytes=500)
+
+    found, _ = follow(monkeypatch, more, more, more)
+    sessions.print_import(found, {})
+    assert "Imported 6 messages in 1 session, 1.5 kB." in capsys.readouterr().out

@@ -159,6 +159,24 @@ def test_codex(vault: MakeVault, opened: OpenBrain) -> None:
     assert "AGENTS.md" not in json.dumps(found)
 
 
+def test_codex_continues_in_another_file(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+) -> None:
+    """After a revert, a thread has two files. It stays one session."""
+    root = vault()
+    meta = {"type": "session_meta", "payload": {"id": "T1", "cwd": "/w/app"}}
+    for number, text in enumerate(("First", "Second")):
+        said = {"type": "event_msg", "payload": {"type": "user_message", "message": text}}
+        time = {"timestamp": f"2026-11-19T22:0{number}:00.000Z"}
+        path = tmp_path / f"t/rollout-2026-11-19T22-0{number}-00-T1.jsonl"
+        write_lines(path, [time | meta, time | said])
+    with opened(root) as brain:
+        found = brain.session_import([str(tmp_path / "t")])
+    assert [each.sessions for each in found.found] == [1]
+    assert [each.messages for each in found.sessions] == [found.messages] == [2]
+    assert texts(sessions(root)["T1"]) == ["user: First", "user: Second"]
+
+
 def test_codex_rewrites_an_old_transcript(
     vault: MakeVault, opened: OpenBrain, tmp_path: Path
 ) -> None:
