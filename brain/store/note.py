@@ -280,14 +280,18 @@ class Note:
         outcome = self.history.observe(theirs, near, evidence, in_note, self.disk.now())
         self.seen.append(Seen(*outcome, before, by))
 
-    def _look_at_displaced(self, name: str) -> None:
+    def _look_at_displaced(self, name: str, is_late: bool = True) -> None:
         """Observe a displaced file. It is kept in state.db until its text is merged and no process
-        can write to it any more."""
+        can write to it any more. A text that appears in it after the exchange, `is_late`, was saved
+        in place."""
         history, row = self.history, self.temps[name]
         assert history is not None
         full = f"{self.folder}/{name}"
         found = self.disk.look(full)
         near, ours = history.at_most(row.displaced), history.version(row.held)
+        evidence = self._evidence(found) if found else Evidence()
+        if is_late and ours and history.tip.n >= ours.n:
+            evidence = evidence._replace(in_place=True)
         if found is None:
             self.disk.unlink(f"{full}.part")  # killed while it was written
             if ours and history.tip.n < ours.n:
@@ -305,7 +309,7 @@ class Note:
         if theirs != near.units and not is_ours:
             if is_open and not self._has_settled(name, found):
                 return
-            self._observe(theirs, near, self._evidence(found), in_note=False)  # late save
+            self._observe(theirs, near, evidence, in_note=False)  # late save
             row = row._replace(displaced=history.versions[-1].n, half="")
             self.temps[name] = row
             with self.state.transaction(durable=True):  # before the only other copy is deleted
@@ -428,7 +432,7 @@ class Note:
         history.tip = version
         self.row = self.row._replace(digest=digest(data).hex())
         self.disk.sync_folder(self.folder)
-        self._look_at_displaced(temp.name)
+        self._look_at_displaced(temp.name, is_late=False)
         self.row = self.row._replace(wrote=wrote, file=identity)
         return True
 
@@ -444,7 +448,7 @@ class Note:
         self.history.tip = version
         self.row = self.row._replace(digest="", file="", looked=files.MISSING)
         self.disk.sync_folder(self.folder)
-        self._look_at_displaced(temp.name)
+        self._look_at_displaced(temp.name, is_late=False)
         self.row = self.row._replace(wrote="")
         return True
 

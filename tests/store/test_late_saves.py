@@ -56,6 +56,32 @@ def test_a_late_save_counts_while_the_file_is_still_open(opened: Open, root: Pat
     assert kit.temps(root) == []
 
 
+def test_a_window_pastes_into_the_displaced_file_what_it_had_cut(opened: Open, root: Path) -> None:
+    """Its last save is the base, because both were made in place: so the line is new in it."""
+    disk = VirtualDisk()
+    store = opened(disk=disk)
+    store.apply([kit.write("remember", 1)])
+    loaded = text(root)
+    disk.reads[os.stat(root / NOTE).st_ino] = 1
+
+    def save(line: str) -> None:
+        os.pwrite(editor, loaded.replace("- No id here\n", line).encode(), 0)
+        os.ftruncate(editor, len(loaded) - len("- No id here\n") + len(line))
+        store.absorb()
+        disk.time += 11
+        store.absorb()
+
+    editor = os.open(root / NOTE, os.O_RDWR)
+    save("- typed\n- No id here\n")
+    save("- No id here\n- and more\n")
+    store.apply([kit.write("remember", 2)])
+    save("- No id here\n- typed\n- and more\n")
+    os.close(editor)
+    store.absorb()
+    for line in ("- No id here\n- typed\n- and more\n", LINE, "A new thing 2"):
+        assert text(root).count(line) == 1, line
+
+
 def test_another_process_finds_the_late_save(opened: Open, root: Path) -> None:
     handle = os.open(root / NOTE, os.O_WRONLY | os.O_APPEND)
     opened().apply([kit.write("remember", 1)])

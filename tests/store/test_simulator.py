@@ -63,7 +63,7 @@ def test_many_random_runs(setting: str):
 # -- the simulator notices a rule that is broken ---------------------------------------------------
 
 
-def forget_displaced(note: Note, name: str) -> None:
+def forget_displaced(note: Note, name: str, is_late: bool = True) -> None:
     note.disk.unlink(f"{note.folder}/{name}")
     note._drop_temp(name)
 
