@@ -124,7 +124,7 @@ def print_agents(found: list[Agent], _: Values) -> None:
     """Print an agent per line, with its type on this machine."""
     rows = [[agent.name, agent.type, agent.path] for agent in found]
     for line, agent in zip(aligned(rows), found, strict=True):
-        say(line)
+        say(line.rstrip())
         _print_limit(agent)
 
 

@@ -113,9 +113,9 @@ def test_in_words(brain: Brain, run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     said = run("agent", "register", "boss", *where)
     assert said.out == "boss  admin  40_Brain/agents/boss/AGENT.md\n"
     assert run("agent", *where).out == (
-        "admin  admin  40_Brain/AGENT.md\n"
-        "boss  admin  40_Brain/agents/boss/AGENT.md\n"
-        "zoo  project  40_Brain/projects/zoo/agent/AGENT.md\n"
+        "admin  admin    40_Brain/AGENT.md\n"
+        "boss   admin    40_Brain/agents/boss/AGENT.md\n"
+        "zoo    project  40_Brain/projects/zoo/agent/AGENT.md\n"
     )
     assert run("agent", "list", "--json", *where).json["agents"][1]["type"] == "admin"
     assert run("agent", "register", "zoo", "--type", "admin", *where).out == (
