@@ -327,8 +327,8 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
 
 
 def _transcript(job: _Job, path: str, seen: int) -> Iterator[ParsedFile]:
-    """Read a transcript of any size in pieces. If it was only appended to, begin with the last
-    piece that is in the index. A line over `maxFileSize` is cut, and so not read."""
+    """Read a transcript of any size in pieces. If lines were only appended, begin with the last
+    piece that is in the index. A line over `maxFileSize` is cut, so that it is not read."""
     from brain.formats import session_jsonl
 
     role, was, limit = job.found.role(path), job.known.get(path), job.config.maxFileSize

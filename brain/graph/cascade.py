@@ -53,7 +53,7 @@ def cascade(
 
     Step d multiplies the score by the weight of the edge and by cascadeDecay^d. If an entry is
     reached in several ways, the highest score is kept. A superseded memory is replaced by its
-    successor, which gets its score. The same index and seeds give the same result.
+    successor, which gets the same score. The same index and seeds give the same result.
     """
     all_edges = edges(index, owners)
     walk = _Walk(all_edges)

@@ -41,7 +41,7 @@ def of_write(write: Write, path: str, by: str, session: str, done: Applied | Non
         if isinstance(write.change, Move):
             data["to"] = redact(write.change.section, emails=False)[0]
         data["after"] = digest(done.after.encode()).hex() if done.after else ""
-        if done.before:  # a person's own words; with addresses, for `undo` restores them
+        if done.before:  # a person's own words: addresses are kept, because `undo` restores them
             data |= _text_before(done.before)
     return NewRecord(write.id, write.op, by, write.ref, path, data)
 
@@ -133,7 +133,7 @@ def _record(op: str, by: str, ref: str, path: str, data: dict[str, Any]) -> NewR
 
 
 def entry_id(unit: str, owner: str) -> str:
-    """Return the id of the entry in a unit; '' if it holds none."""
+    """Return the id of the entry in a unit; '' if the unit has no entry."""
     from brain.formats import memory_md
 
     if id := unit_id(unit):

@@ -158,10 +158,10 @@ def _shared(a: Text, b: Text, most: int) -> int:
 def merge(base: Units, head: Units, theirs: Units) -> Units:
     """Return the merge of two sides that were edited from one base.
 
-    The number of each unit is decided by counting. The order is that of the text (`theirs`), with
-    the units that only the head has in between. A unit that only the head moved keeps its place in
-    the head. An edit wins over a removal, two different edits are both kept, and a unit that both
-    sides added is kept once.
+    The number of each unit is decided by counting. The units are in the order of the text
+    (`theirs`), with the units that only the head has between them. A unit that only the head moved
+    keeps its place in the head. An edit wins over a removal, two different edits are both kept, and
+    a unit that both sides added is kept once.
     """
     if theirs in (base, head):
         return head
@@ -212,9 +212,9 @@ def moved(base: Units, side: Units) -> set[str]:
 def one_per_id(
     units: Units, theirs: Units, known: Collection[str], typed: Collection[str]
 ) -> Units:
-    """Keep one wording of an entry that both sides reworded: that of the text if it is new, else
-    that of the head. A unit that a person `typed` is kept without the id; only an agent's wording
-    is dropped. An id that is twice in the text is kept twice."""
+    """Keep one wording of an entry that both sides reworded: the wording of the text if it is new,
+    else the wording of the head. A unit that a person `typed` is kept without the id; only an
+    agent's wording is dropped. An id that is twice in the text is kept twice."""
     twice = _repeated_ids(units) - _repeated_ids(theirs)
     if not twice:
         return units
@@ -236,7 +236,7 @@ def _repeated_ids(units: Units) -> set[str]:
 
 
 def likeness(old: str, new: str) -> float:
-    """Return the share of an entry that is left in a reworded one, from 0 to 1; 0 if they are
+    """Return the share of the entry `old` that is left in `new`, from 0 to 1; 0 if the two are
     different entries. Entries with different ids are different."""
     id = unit_id(old)
     if id != unit_id(new):

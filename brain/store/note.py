@@ -350,8 +350,8 @@ class Note:
     # -- holding -----------------------------------------------------------------------------------
 
     def hold_reason(self, config: Config, most: float = MAX_HOLD) -> str:
-        """Return the reason why the note must not be written now; '' if it may be. Wait for a
-        person who is typing at most `most` seconds."""
+        """Return the reason why the note must not be written now; '' if it may be written. If a
+        person is typing, wait at most `most` seconds."""
         if files.is_git_busy(self.git):
             return "git is at work"
         if why := self._unsafe(config):

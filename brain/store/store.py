@@ -233,10 +233,11 @@ class Store:
         by: Actor = PERSON,
         exact: Mapping[str, bytes | None] | None = None,
     ) -> list[Outcome]:
-        """Apply writes for an actor. On an error, none is applied. When this returns, they survive
-        a crash. `exact` has the intended texts of files after the writes; None for no file.
+        """Apply writes for an actor. On an error, no write is applied. When this returns, the
+        writes survive a crash. `exact` has the intended texts of files after the writes; None for
+        no file.
 
-        Raises Denied, NotFound for an entry that is gone, StaleFile for one that is not what a
+        Raises Denied, NotFound for an entry that is gone, StaleFile for an entry that is not what a
         change expects, and Refused for a file that cannot be edited safely.
         """
         for write in writes:

@@ -279,8 +279,8 @@ class History:
         ]
 
     def base(self, theirs: Units, near: Version, evidence: Evidence, in_note: bool) -> Version:
-        """Return the version from which a text was most plausibly edited. `near` was in its place
-        before."""
+        """Return the version from which a text was most plausibly edited. `near` is the version
+        that was in its place before."""
         self._was_deliberate = False
         gone = self._deletion
         if evidence.git or not (self.guards or gone):
@@ -437,8 +437,8 @@ class History:
     def observe(
         self, theirs: Units, near: Version, evidence: Evidence, in_note: bool, at: float = 0.0
     ) -> Outcome:
-        """Merge a saved text into the head. `in_note` is False for a displaced file. `near` was in
-        its place before."""
+        """Merge a saved text into the head. `in_note` is False for a displaced file. `near` is the
+        version that was in its place before."""
         base = self.base(theirs, near, evidence, in_note)
         seen = self._units_seen(base, theirs, evidence)
         if evidence.after_git:  # after git
@@ -487,9 +487,9 @@ class History:
         return Outcome(removed, restored, tuple(u for u in now - before if u.strip() and stale))
 
     def _units_seen(self, base: Version, theirs: Units, evidence: Evidence) -> Units:
-        """Return the units of the base that the writer of a text has seen. A version may contain
-        the work of two writers, and a window that saves in another way has only that of the
-        first."""
+        """Return the units of the base that the writer of a text has seen. The base may contain the
+        work of two writers. A window that saves in another way than the base was saved has seen
+        only the work of the first writer."""
         if not self.guards or evidence.git or base.written:
             return base.units
         if self._was_deliberate or _is_same_way(base, evidence.in_place):
@@ -631,7 +631,7 @@ class History:
 
 def _is_same_way(base: Version, in_place: bool | None) -> bool:
     """Return True if the window that saved a version may have saved this text. Return False if it
-    is unknown how one of them was saved."""
+    is unknown how the version or the text was saved."""
     return in_place is not None and in_place == base.in_place
 
 

@@ -357,8 +357,8 @@ class _Walk:
             self.found.missed(path, "looked at", error)
 
     def _file(self, path: str, entry: os.DirEntry[str], file_role: Role) -> None:
-        """Add a file. Report one that is not regular, is too large, or has a name that SQLite
-        cannot store."""
+        """Add a file. A file that is not regular, is too large, or has a name that SQLite cannot
+        store, is reported instead."""
         st = entry.stat(follow_symlinks=False)
         if modes.S_ISLNK(st.st_mode):
             self._symlink(path)
