@@ -13,9 +13,8 @@ from bench.measure import machine
 from bench.plain import expression
 from bench.scoring import quantile
 from brain.api import Brain
-from brain.index import fulltext
+from brain.index import fulltext, read
 from brain.index.read import Filters
-from brain.operations import entries
 
 PASSAGES, ASKED = 100_000, 200
 SEEN = 2_000  # passages of which the questions are made
@@ -74,7 +73,7 @@ def bare(db: sqlite3.Connection, question: str) -> object:
 def asked(opened: Brain, seed: int = 9) -> list[str]:
     """Two to six words of one passage each, in turn a rare one and any."""
     rng = random.Random(seed)
-    rows = entries.entries(opened.vault, Filters(scopes=("sources",)), SEEN)
+    rows = read.listed(opened.vault.index, Filters(scopes=("sources",)), SEEN)
     words = [some for row in rows if len(set(some := _content(row.text))) > 3]
     common = Counter(word for some in words for word in set(some))
     out = []

@@ -13,8 +13,8 @@ import brain
 from bench import plain, vault
 from bench.known_items import Item, items, notes
 from brain import new_vault
+from brain.index import read
 from brain.index.read import Filters
-from brain.operations import entries
 
 COUNT, ASKED = 1_500, 300  # notes of the generated vault, and how many are asked for
 DRAWS = 10  # times that each of few notes is asked for, with other words of it
@@ -60,7 +60,7 @@ def ask(root: Path, synonyms: Mapping[str, Sequence[str]]) -> list[Asked]:
     rng = random.Random(3)
     with brain.open(root, state=root.parent / "state", clock=lambda: CLOCK) as opened:
         opened.sync()
-        rows = entries.entries(opened.vault, Filters(superseded=False), -1)
+        rows = read.listed(opened.vault.index, Filters(superseded=False), -1)
         every = notes(row for row in rows if row.scope == "sources")
         some = rng.sample(every, min(ASKED, len(every)))
         draws = [items(some, synonyms, rng) for _ in range(DRAWS if len(some) < ASKED else 1)]

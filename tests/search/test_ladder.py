@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench import ladder
+from bench import ladder, latency, notes
 from brain.api import Brain
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -30,3 +30,12 @@ def test_without_any_step_the_rank_is_another(vault: MakeVault, opened: OpenBrai
     whole = scores(opened(root))
     with ladder.without(ladder.STEPS, root):
         assert scores(opened(root)) != whole
+
+
+def test_the_benchmark_draws_questions_from_a_vault(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = vault({**kit.VAULT, "Shore.md": "Several walruses crossed another frozen harbour"})
+    monkeypatch.setattr(notes, "ASKED", 3)
+    assert notes.ask(root, {})
+    assert latency.asked(opened(root))
