@@ -351,15 +351,14 @@ class History:
 
     def _is_deleted_again(self, theirs: Units, near: Version, evidence: Evidence) -> bool:
         """Return True if a text is new and is the tip without some units that were restored before.
-        So its writer had all other units in the same order. A stale window, which never had the
-        restored units, also saves such a text if it removes a unit that the head lacks."""
+        So its writer had all other units in the same order. A stale window, which did not have
+        the restored units, also saves such a text if it removes a unit that the head lacks."""
         if evidence.age < STOOD_AGAIN or evidence.unread:
             return False
         there = set(theirs)
         gone = {u for u, count in difference(near.units, theirs).items() if count < 0 and u.strip()}
         stale = (set(v.units) for v in self._last_saves if v is not near and not v.undid)
-        is_stale = any(there <= units and gone.isdisjoint(units) for units in stale)
-        if is_stale and len(gone) > FEW:
+        if any(there <= units and len(gone - units) > FEW for units in stale):
             return False
         if not all((guard := self.guards.get(unit)) and guard.restored for unit in gone):
             return False

@@ -349,6 +349,15 @@ def test_three_lines_that_are_deleted_again_after_another_deletion_are_gone() ->
     assert page.save("one").lines == {"one"}
 
 
+def test_a_stale_window_that_deletes_two_lines_removes_no_others() -> None:
+    """One of the two came back once, and the agent has removed the other one. All that the text
+    lacks of the note came back once, but the window never had three of these lines."""
+    page = Page("one").agent("one, two").save("one, x").save("one, two, x, y")
+    page.agent("one, two, x, y, a, b, c").save("one, two, x, y, z")
+    page.agent("one, two, x, z, a, b, c")
+    assert {"a", "b", "c"} <= page.save("one, x, z").lines
+
+
 def test_the_number_of_versions_is_bounded() -> None:
     """The oldest stays, so a window that was never closed still takes nothing away."""
     page = Page()
