@@ -173,14 +173,14 @@ def _reworded(error: click.ClickException) -> BrainError:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "brain"
     message = " ".join(error.format_message().split())
-    message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # from `Words`
+    message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # added by `Words`
     if not message.endswith((".", "?", "?)")):
         message += "."
     for pattern, words in _REWORDED:
         message = re.sub(pattern, words, message)
     remedy = f"See `{command} --help`."
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
-        remedy += " Put words that begin with a dash after `--`."
+        remedy += " Put `--` before words that begin with a dash."
     return BadRequest(message, remedy)
 
 
@@ -209,7 +209,7 @@ def command(operation: Operation) -> click.Command:
 
     def run(vault: str | None, as_json: bool, **values: Any) -> int:
         vault, as_json = choices(vault, as_json)
-        # an empty argument becomes a space, because for a missing argument a pipe is read
+        # a space stands for an empty argument; for a missing one, standard input may be read
         values |= {name: " ".join(values[name]) or " " * len(values[name]) for name in joined}
         options = dict(values)
         if view.prepare:
@@ -220,7 +220,9 @@ def command(operation: Operation) -> click.Command:
             result = view.run(act, options | named) if view.run else act(**named)
             if view.after:
                 view.after(open_vault)
-            if not hasattr(result, "freshness"):  # else its view shows this
+            if not hasattr(
+                result, "freshness"
+            ):  # the view of a result with `freshness` shows the failures
                 warn(open_vault.failures)
         if as_json:
             from brain import serialize

@@ -140,7 +140,8 @@ def fit(
 
 
 def _fill(picks: _Picks, package: Package, allocation: Allocation, config: Config) -> None:
-    """Fill the shares, then retrieval, and give the remaining tokens to parts that had no room."""
+    """Add the parts that have a fixed share, then memories and notes. The tokens that are left
+    go to parts that did not fit in their share."""
     always = allocation.always
     always -= picks.take_each("warnings", package.warnings, always)
     picks.take_each("pinned", package.pinned, always)

@@ -187,13 +187,14 @@ class Meanings:
         return model
 
     def _load_model_row(self) -> Model:
-        """Return the model from vectors.db. Calibrate and store a new model first."""
+        """Return the row of the model in vectors.db. If there is none yet, calibrate the model and
+        store one."""
         key = key_of(self.model)
         model = self._vectors.model(key)
         if model is None:
-            rows = to_bytes(self._embed(SENTENCES))
-            mean = mean_cosine(rows)
-            model = Model(files.model_id(key), key, rows.shape[1], mean, swept=self._today())
+            vectors = to_bytes(self._embed(SENTENCES))
+            mean = mean_cosine(vectors)
+            model = Model(files.model_id(key), key, vectors.shape[1], mean, swept=self._today())
             self._vectors.save(model)
         return model
 

@@ -144,14 +144,14 @@ def _checked_value(key: str, node: Any, line: int) -> Any:
 
 
 def _mapping_value(key: str, node: Any) -> tuple[str, ...]:
-    """Return a mapping as a tuple of texts `name=value`. Raise ValueError if a value is not plain,
-    and BadConfig if it does not fit."""
-    words = []
+    """Return a mapping as a tuple of texts `name=value`. Raise ValueError if a name or value is not
+    a scalar, and BadConfig if the setting does not allow a pair."""
+    pairs = []
     for name, value in node.value:
-        words.append(f"{_word(name)}={_word(value)}")
-        if "=" in name.value or not SETTINGS[key].fits(words[-1]):  # type: ignore[misc]
+        pairs.append(f"{_word(name)}={_word(value)}")
+        if "=" in name.value or not SETTINGS[key].fits(pairs[-1]):  # type: ignore[misc]
             raise _invalid_value(key, value, value.start_mark.line + 1, SETTINGS[key].must)
-    return tuple(words)
+    return tuple(pairs)
 
 
 def _invalid_value(key: str, node: Any, line: int, must: str) -> BadConfig:

@@ -32,9 +32,9 @@ from brain.formats.memory_place import (
     Place,
     former,
     outline,
+    place_in_section,
     quick,
     scan,
-    usual,
 )
 from brain.formats.text import BOM, UNSAFE, Offsets, decode, newline_near, refused
 from brain.model import (
@@ -513,7 +513,7 @@ class Note:
         if place is None or not _is_simple(entry, change):
             self.load()
             current_outline = self.outline()
-            place = usual(self, current_outline, change.section, care)
+            place = place_in_section(self, current_outline, change.section, care)
             entry = self._entry(change, place.style)
         return self._place(change, place, entry)
 
@@ -586,7 +586,7 @@ class Note:
         previous = self.previous(position.start, heading)
         after = with_id(parts(before, self.prefix(position)), change.ref)
         self._delete(position, care)
-        place = usual(self, self.outline(), change.section, care)
+        place = place_in_section(self, self.outline(), change.section, care)
         self._write_at(place, after, change.ref)
         return Applied(change, "done", before, after, heading, previous)
 

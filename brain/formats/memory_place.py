@@ -5,9 +5,9 @@ and sometimes a block of code. A scan of such a note is a hundred times as fast 
 the scan finds other text that could hide or be a heading (HTML, formulas, underlines, indented
 fences and headings), markdown-it parses the note.
 
-`quick` finds a place by the outline, without a parse, if the text there is simple. `usual` and
-`former` use the entries that a parse has found. The caller checks that the entry is read correctly
-at its place.
+`quick` finds a place by the outline, without a parse, if the text there is simple. `former` and
+`place_in_section` use the entries that a parse has found. The caller checks that the entry is read
+correctly at its place.
 """
 
 from __future__ import annotations
@@ -259,8 +259,8 @@ def quick(note: Note, parsed: Outline, section: str) -> Place | None:
     return Place(offset, style, heading, before=loose)
 
 
-def usual(note: Note, parsed: Outline, section: str, care: int) -> Place:
-    """Return the place of an entry, using the entries that a parse found.
+def place_in_section(note: Note, parsed: Outline, section: str, care: int) -> Place:
+    """Return the place of a new entry in a section, next to the entries that are there.
 
     With more `care`, the place is farther from text that may hide the entry.
     """
@@ -374,7 +374,7 @@ def former(note: Note, parsed: Outline, change: Insert, care: int) -> Place:
         if position.ref == change.previous and position.heading == change.section:
             number = parsed.number_at(position.start)  # if two sections have the same name
     if number is None or care > 1:
-        return usual(note, parsed, change.section, care)
+        return place_in_section(note, parsed, change.section, care)
     start, stop = parsed.region(number)
     entries = [p for p in positions if start <= p.start < stop]
     refs = [p.ref for p in entries]
@@ -385,7 +385,7 @@ def former(note: Note, parsed: Outline, change: Insert, care: int) -> Place:
         loose = _loose_around(note, entries, len(entries_before))
         return place._replace(before=loose if item else True)
     if change.previous or not entries:
-        return usual(note, parsed, change.section, care)
+        return place_in_section(note, parsed, change.section, care)
     place = _after_heading(note, parsed, number)
     offset = note.text.rfind("\n", 0, entries[0].start) + 1
     indent = note.prefix(entries[0]) if note.item(entries[0]) else ""

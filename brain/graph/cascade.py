@@ -110,12 +110,12 @@ class _Walk:
             (edge[1] if edge[0] == node else edge[0], self.weights[edge], edge) for edge in edges
         ]
         if _is_connector(node):
-            if len({target for target, *_ in ends}) > self.max_shared:
+            if len({end for end, *_ in ends}) > self.max_shared:
                 return []
             relation = (
                 f"tag {node} of" if node[0] == "#" else f"note {name_of(normalized(node[2:-2]))} of"
             )
-            return [(target, weight, relation) for target, weight, _ in ends]
+            return [(end, weight, relation) for end, weight, _ in ends]
         to_connectors = [(end, weight, "") for end, weight, _ in ends if _is_connector(end)]
         direct = [
             (end, weight, _RELATIONS[type][target == node])

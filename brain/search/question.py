@@ -80,8 +80,9 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _quotation(text: str) -> list[Term]:
-    """Return the terms of a quotation. The quotation is one phrase. In a script without spaces, the
-    sequence of characters is one term, and each other word is another term."""
+    """Return the terms of a quotation. A quotation is one phrase. If it contains
+    characters of a language without spaces, such as Chinese, they are one term together, and each
+    of the remaining words is a term."""
     if not text.isascii() and re.search(_UNSPACED_RUN, text):
         text = text[:LONGEST]
         characters = Term(tuple("".join(re.findall(_UNSPACED_RUN, text))), "spaced", f'"{text}')

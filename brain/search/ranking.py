@@ -146,7 +146,7 @@ class Search:
         similar = fuzzy.similar(self.index, (loose or asked).concepts, self.filters)
         if similar and (found := self.rank(asked._replace(concepts=similar, spoken=similar))):
             return Matches(found, corrections=similar, concepts=similar)
-        found = self.rank(asked, by_words=False) if self.meaning else []
+        found = self.rank(asked, require_word=False) if self.meaning else []
         return Matches(found, concepts=asked.concepts)
 
     def understand(self, text: str) -> Question | None:
@@ -176,9 +176,9 @@ class Search:
     def has_turns(self) -> bool:
         return "sessions" in self.filters.scopes
 
-    def rank(self, asked: Question, prefix: bool = False, by_words: bool = True) -> list[Match]:
-        """Return the ranked matches of a question. If `by_words`, return [] unless a match contains
-        a word of the question."""
+    def rank(self, asked: Question, prefix: bool = False, require_word: bool = True) -> list[Match]:
+        """Return the ranked matches of a question. With `require_word`, return [] if all matches
+        were found by meaning alone."""
         lookup = Lookup(self.index, self.owners, prefix)
         found: list[Match] = []
         if self.filters.scopes != ("sessions",):
@@ -196,7 +196,7 @@ class Search:
             found += self._notes(asked, notes, passages, cosines, others)
         if self.has_turns:
             found += self._turns(asked, lookup)
-        if by_words and not any(match.mask or match.exact for match in found):
+        if require_word and not any(match.mask or match.exact for match in found):
             return []
         return self._order(self._without_copies(sorted(found, key=lambda match: match.key)))
 

@@ -110,30 +110,31 @@ class Importer:
         self.owners = access.readable(actor)  # sessions of other owners are not used
         self._seen: dict[int, str] = {}  # sessions of this run, by the hashed key of a line
 
-    def import_source(self, source: Source, folder: Callable[[], str]) -> Import | None:
-        """Append the new lines of a source to its session. A new session is created in `folder`.
-        Return None if there are no new lines."""
-        flag = f"import:{source.path}:{source.part}"
-        mark_before = mark = self.vault.state.flag(flag)
+    def import_source(self, source: Source, choose_folder: Callable[[], str]) -> Import | None:
+        """Append the new lines of a source to its session. If the source has no session
+        yet, create one in the folder that `choose_folder()` returns. Return None if there are no
+        new lines, or if the session was deleted."""
+        mark_key = f"import:{source.path}:{source.part}"
+        mark_before = mark = self.vault.state.flag(mark_key)
         id = ids.of_client(source.client, source.id)
-        known = f"imported:{id}"
+        imported_key = f"imported:{id}"
         place = self._existing(id)
         if place is None:
-            if self._was_deleted(mark_before or self.vault.state.flag(known)):
+            if self._was_deleted(mark_before or self.vault.state.flag(imported_key)):
                 self.deleted += 1
                 return None
             mark = ""
         lines = clients.client(source.client).read(source, mark)
         with ExitStack() as stack:
-            target = _Target(self, source, id, place, folder, stack)
+            target = _Target(self, source, id, place, choose_folder, stack)
             for line, new_mark in lines:
                 mark = new_mark or mark
                 if line is not None:
                     target.add(line)
             target.finish()
         if not self.dry_run and target.place and mark != mark_before:
-            self.vault.state.set_flag(flag, mark)
-            self.vault.state.set_flag(known, "1")
+            self.vault.state.set_flag(mark_key, mark)
+            self.vault.state.set_flag(imported_key, "1")
         return target.report()
 
     def _was_deleted(self, mark: str) -> bool:

@@ -59,7 +59,7 @@ def edits(old: Units, new: Units) -> Edits:
 
 
 def apply_edits(old: Units, changes: Iterable[tuple[int, int, list[str]]]) -> Units:
-    """Return the new text of `edits(old, new)`."""
+    """Return the text `new`, given `old` and the changes from `edits(old, new)`."""
     out: list[str] = []
     at = 0
     for start, stop, lines in changes:

@@ -40,7 +40,7 @@ ROUNDS = 20  # attempts while other programs keep saving; then the write is pend
 HALF = 10.0  # seconds after which a text that looked like half a save is observed
 QUIET = 1.0  # seconds for which a text must not change on systems without leases
 SAVING = 0.2  # seconds that a save in place may take
-GONE = 1.0  # seconds after which a missing note counts as deleted
+GONE_AFTER = 1.0  # seconds after which a missing note counts as deleted
 DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
 BIRTH = 0.04  # seconds from the birth of a file to the end of the save that made it
 WEEK = 7 * 86_400.0  # seconds for which versions are kept
@@ -152,7 +152,7 @@ class Note:
         history = self.history
         moved = files.git_has_moved(self.git, self.row.git)
         if found is None:
-            self._look_for_missing()
+            self._handle_missing()
             return
         mark = digest(found.data).hex()
         theirs = merge.split(to_text(found.data))
@@ -207,15 +207,16 @@ class Note:
                 wrote = [identity, accessed, changed, uptime, True]
                 self.row = self.row._replace(wrote=json.dumps(wrote))
 
-    def _look_for_missing(self) -> None:
-        """Wait for a note that is being replaced. After a while, it counts as deleted."""
+    def _handle_missing(self) -> None:
+        """Postpone everything while an editor may be replacing the note. A note that stays missing
+        counts as deleted."""
         assert self.history is not None
         if not self.row.digest:
             return
-        if self.disk.missing_for(self.full) < GONE:
+        if self.disk.missing_for(self.full) < GONE_AFTER:
             self.wait = "the note is missing"
             return
-        evidence = Evidence(read=True, age=GONE, git=True)  # who deletes a file means it
+        evidence = Evidence(read=True, age=GONE_AFTER, git=True)  # deleting a file is deliberate
         self._observe((), self.history.tip, evidence, in_note=True, by="person")
         self._accept(None)
 

@@ -273,19 +273,21 @@ class Store:
         """Wait until these changes are in their notes, or until the time limit. Release the lock
         while waiting."""
         deadline = time.monotonic() + seconds
-        late = {outcome.write.id for outcome in outcomes if outcome.state == "pending"}
-        while late and time.monotonic() < deadline:
+        waiting = {outcome.write.id for outcome in outcomes if outcome.state == "pending"}
+        while waiting and time.monotonic() < deadline:
             depth, self._depth = self._depth, 0
             self._release_lock()
             time.sleep(0.05)
             try:
-                self._take_lock(float("inf"))  # not Busy: the changes are acknowledged
+                self._take_lock(float("inf"))  # Busy would deny changes that are acknowledged
             finally:
                 self._depth = depth
             self.absorb()
-            late &= {pending.write.id for pending in self.pending()}
+            waiting &= {pending.write.id for pending in self.pending()}
         return [
-            one if one.write.id in late or one.state != "pending" else one._replace(state="written")
+            one
+            if one.write.id in waiting or one.state != "pending"
+            else one._replace(state="written")
             for one in outcomes
         ]
 
@@ -340,7 +342,7 @@ class Store:
         self, writes: Sequence[Write], done: Mapping[str, Applied], by: Actor
     ) -> dict[str, TempRow]:
         """Commit the changes, so that they survive a crash. Return the temporary file of each note
-        that is written now."""
+        that this commit begins to write."""
         now = self.disk.now()
         paths = dict.fromkeys(write.change.path for write in writes if write.change)
         rows = [

@@ -317,7 +317,7 @@ class _Walk:
                 if entry.name in self.special:
                     message = "is a folder where a file is expected"
                     self.found.refuse(path, "is-a-directory", message)
-                if self._is_read(path, name):
+                if self._admit(path, name):
                     self.folders.append((path + "/", rules))
             elif file_role and file_role.format == "note":
                 notes.append(entry)
@@ -327,9 +327,9 @@ class _Walk:
                 self._brain_file(prefix, entry, file_role)
         self._source_folder(prefix, notes, rules)
 
-    def _is_read(self, path: str, name: str) -> bool:
-        """Return True if a folder is read. If the names of agents or projects collide, all of them
-        are reported and only the first is read."""
+    def _admit(self, path: str, name: str) -> bool:
+        """Return True if a folder is to be read. If the names of agents or projects collide,
+        all of them are reported and only the first is read."""
         used_name = self.rivals.get(name)
         if used_name == name:
             others = [repr(other) for other, used in self.rivals.items() if used == name != other]

@@ -203,7 +203,7 @@ def test_words_may_begin_with_a_dash(demo: Path, run: Run, words: str) -> None:
 def test_a_wrong_option_hints_at_the_way_out(demo: Path, run: Run) -> None:
     said = run("remember", "-nets")
     assert said.code == 2
-    assert "Put words that begin with a dash after `--`." in said.err
+    assert "Put `--` before words that begin with a dash." in said.err
     assert run("remember", "--", "-nets").code == 0
 
 
