@@ -81,6 +81,18 @@ def test_a_text_that_brain_would_have_read_earlier_is_not_lost(why: str, tmp_pat
     assert [case for case in world.end() if "lost" in case[0]] == []
 
 
+def test_a_line_that_is_replaced_before_the_process_that_read_it_is_killed_is_not_lost(
+    tmp_path: Path,
+):
+    device: list[Step] = [typed("device", "p2"), ("save", "device")]
+    plan: Step = ("sync", 0, {2: device, 3: [("kill",)]})
+    steps: list[Step] = [remember("a1"), ("load", "device"), ("load", "w0"), typed("w0", "p1")]
+    world, lost = end([*steps, ("save", "w0"), plan, SYNC], tmp_path)
+    assert world.stats["crashes"] == 1
+    assert lost == []
+    assert line("p1.1") not in (world.text() or "")
+
+
 def test_a_line_that_git_brought_back_is_required(tmp_path: Path):
     world, lost = end([*W0_DELETES, GIT_RETURNS_IT, SYNC], tmp_path)
     assert lost == []

@@ -176,9 +176,10 @@ class Oracle:
         file.writers, file.batch = set(), set()
         return read
 
-    def forget(self, read: Read) -> None:
-        """Record that Brain was killed before it committed what it had read."""
-        file = read.file
+    def forget(self, read: Read, note: File | None) -> None:
+        """Record that Brain was killed before it committed what it had read. `note` is the file
+        that is in its place now."""
+        file = read.file if read.file.reachable or note is None else note
         for t, by in read.unread.items():
             if t in file.tokens:
                 file.unread[t] = by

@@ -266,7 +266,8 @@ class World:
             result = operation(self.running)
         except Crash:
             for read in self.reads:
-                self.oracle.forget(read)
+                there = os.path.exists(self.path)
+                self.oracle.forget(read, self.file(self.path) if there else None)
             for file in self.looks:
                 file.looked_at = None
             del self.processes[number]
