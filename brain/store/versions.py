@@ -494,6 +494,8 @@ class History:
         if self._was_deliberate or _is_same_way(base, evidence.in_place):
             return base.units
         there, whole = set(theirs), set(base.units)
+        if base.new and base.new <= there:
+            return base.units  # it has what the second writer added
         before = self.version(base.base) if None not in (base.in_place, evidence.in_place) else None
         old = [u for u in before.units if u.strip() and u in there] if before else []
         old = [unit for unit in old if unit not in whole]

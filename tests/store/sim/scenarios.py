@@ -402,6 +402,23 @@ SCENARIOS = {
         ],
         keeps="a1.1 a2.1 p1.1",
     ),
+    "a person pastes a deleted line after a program has appended": Scenario(
+        {"w0": "rename"},
+        [
+            remember("a1"),
+            remember("a2"),
+            ("load", "w0"),
+            ("delete", "w0", "a1.1"),
+            ("save", "w0"),
+            SYNC,
+            ("append", line("p1.1")),
+            ("load", "w0"),
+            SYNC,
+            ("paste", "w0", 4),
+            ("save", "w0"),
+        ],
+        keeps="a1.1 a2.1 p1.1",
+    ),
     "an editor is slow to save what it typed and undid": Scenario(
         {"w0": "backup"},
         [
