@@ -44,7 +44,7 @@ def result(document: Json) -> str:
 def error(message: str, remedy: str) -> str:
     """Return an error as text. Names of tools replace names of commands."""
     remedy = _COMMAND.sub(lambda match: f"`{_TOOLS.get(match[1], match[0].strip('`'))}`", remedy)
-    remedy = _OWN.sub("use the scope `project`", remedy)
+    remedy = _OWN.sub("leave out the scope `global`, or name a memory of its own", remedy)
     remedy = _OPTION.sub(lambda match: f"`{match[1]}`", remedy)
     return clean(f"{clean(message, EXCERPT)} {remedy}".strip())
 

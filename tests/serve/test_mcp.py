@@ -236,6 +236,8 @@ def test_confirmation_gives_no_rights(desk: Desk) -> None:
         said = user("accept", asked, confirm=True)
         answer = desk.call(tool, given | {"confirm": True}, elicitation_callback=said)
         assert answer.meta[META]["error"] == "Denied"
+        advice = "leave out the scope `global`, or name a memory of its own"
+        assert advice in answer.content[0].text  # not each tool has a scope
     assert asked == []
     assert desk.note() == before
 
