@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from brain.cli.output import (
     View,
@@ -220,9 +221,7 @@ def command(operation: Operation) -> click.Command:
             result = view.run(act, options | named) if view.run else act(**named)
             if view.after:
                 view.after(open_vault)
-            if not hasattr(
-                result, "freshness"
-            ):  # the view of a result with `freshness` shows the failures
+            if not hasattr(result, "freshness"):  # its view shows the failures
                 warn(open_vault.failures)
         if as_json:
             from brain import serialize
@@ -285,7 +284,7 @@ def _param(operation: Operation, given: inspect.Parameter) -> click.Parameter:
         required = about.required or not (is_optional or about.words)
         return click.Argument(
             [given.name], nargs=-1 if several else 1, type=kind, required=required,
-            metavar=metavar, **default,
+            metavar=metavar, callback=None if several else _refuse_empty, **default,
         )  # fmt: skip
     flags = about.flags or (f"--{given.name.replace('_', '-')}",)
     if given.annotation == "bool":
@@ -294,6 +293,15 @@ def _param(operation: Operation, given: inspect.Parameter) -> click.Parameter:
         [*flags, given.name], type=kind, multiple=several, required=about.required,
         show_default=bool(default.get("default")), metavar=metavar, help=about.meaning, **default,
     )  # fmt: skip
+
+
+def _refuse_empty(context: click.Context, given: click.Parameter, value: Any) -> Any:
+    """Refuse an argument that is empty, such as an unset variable of a shell: without an argument,
+    a command may mean something else."""
+    is_given = context.get_parameter_source(given.name or "") is ParameterSource.COMMANDLINE
+    if value == "" and is_given and not given.required:
+        raise click.BadParameter("it is empty.", context, given)
+    return value
 
 
 def _type(annotation: str, about: Parameter) -> click.ParamType[Any]:

@@ -248,6 +248,7 @@ def test_no_vault_here(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
         ([""], 2, "There is no command ''. See `brain --help`."),
         (["search"], 2, "Missing argument 'WORDS...'. See `brain search --help`."),
         (["config", "a", "b"], 2, "Got unexpected extra argument (b). See `brain config --help`."),
+        (["undo", ""], 2, "Invalid value for '[EVENT]': it is empty. See `brain undo --help`."),
         (["list", "--scope", "x"], 2, "There is no scope 'x'. Scopes: "),
         (["show", "zebra"], 4, "There is no entry 'zebra'. Search for it with"),
         (
