@@ -213,12 +213,15 @@ def one_per_id(
     units: Units, theirs: Units, known: Collection[str], typed: Collection[str]
 ) -> Units:
     """Keep one wording of an entry that both sides reworded: the wording of the text if it is new,
-    else the wording of the head. A unit that a person `typed` is kept without the id; only an
-    agent's wording is dropped. An id that is twice in the text is kept twice."""
+    else the wording of the head. A unit that a person `typed` is kept without the id, unless the
+    text has it with the id; only an agent's wording is dropped. An id that is twice in the text is
+    kept twice."""
+    there = set(theirs)
+    without_id = {_ID.sub("", unit).rstrip() for unit in theirs if unit_id(unit)} - there
+    units = tuple(unit for unit in units if unit not in without_id)
     twice = _repeated_ids(units) - _repeated_ids(theirs)
     if not twice:
         return units
-    there = set(theirs)
     new = {unit_id(u) for u in theirs if u not in known} & twice
     out: list[str] = []
     for unit in units:

@@ -287,3 +287,9 @@ def test_an_id_that_a_person_copied_stays_twice() -> None:
 def test_the_same_entry_in_other_words(old: str, new: str, same: bool) -> None:
     assert (likeness(old, new) > 0) == same
     assert likeness(old, old) == 1.0
+
+
+def test_a_wording_without_the_id_gives_way_to_the_same_wording_with_it() -> None:
+    units = ("- mine", "- mine ^m-1")
+    assert one_per_id(units, ("- mine ^m-1",), set(), {"- mine"}) == ("- mine ^m-1",)
+    assert one_per_id(units, units, set(), {"- mine"}) == units
