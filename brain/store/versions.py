@@ -458,8 +458,7 @@ class History:
             own = frozenset(unit for unit in own if unit.startswith("#"))
         version = Version(
             self.next, theirs, at=at, base=base.n, own=own, new=frozenset(there - was),
-            undid=in_note and base is not near
-            and any(now[unit] > there[unit] for unit in near.units), git=evidence.git,
+            undid=in_note and any(now[unit] > there[unit] for unit in near.units), git=evidence.git,
             previous=self.versions[-1],
         )  # fmt: skip
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
