@@ -54,6 +54,12 @@ def test_random_runs(setting: str):
     assert faults(setting, SEEDS, 100) == {}
 
 
+@pytest.mark.parametrize("seed", [92_001_181, 92_006_866, 92_006_093])
+def test_a_run_in_which_a_line_was_doubled_or_returned_after_two_deletions(seed: int):
+    report = scripts.runs(backend.Process, SETTINGS["three"], [seed])
+    assert set(scripts.NEVER) & report.found.keys() == set()
+
+
 @pytest.mark.stress
 @pytest.mark.parametrize("setting", LIMITS)
 def test_many_random_runs(setting: str):
