@@ -102,7 +102,7 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
                 before = note.read_bytes()
                 add = Add(path, f"m-{number}{known:d}", f"Thing number {number}", "Key Decisions")
                 note.write_bytes(formats.edit("memory", path, before, [add], "").data)
-                texts = {path: before} if known else None
+                texts = {path: before} if known else {}
                 started = time.process_time()
                 stats = Stats()
                 list(sync(vault, index, Config(), stats, only=[path], known_texts=texts))

@@ -63,7 +63,7 @@ def undo(
         owner = actors.agent_name(vault, agent) if agent else ""
         _refuse_pending(vault, event, actor, owner)
         record = _find(vault, event, actor) if event else _last(vault, actor, owner)
-        return _undo(vault, record, force, actor)
+        return _undo(vault, record, force, actor, _undone_ids(vault))
 
 
 def revert(
@@ -87,10 +87,12 @@ def revert(
             since=history.to_record_time(vault, since),
             newest_first=True,
         )
-        changes = [record for record in found if history.may_see(vault, record, actor)]
-        for record in list(_undoable(vault, changes)):
+        undone_ids = _undone_ids(vault)
+        changes = [r for r in _undoable(found, undone_ids) if history.may_see(vault, r, actor)]
+        for record in changes:
             try:
-                undone.append(_undo(vault, record, force, actor))
+                undone.append(_undo(vault, record, force, actor, undone_ids))
+                undone_ids.add(record.id)
             except BrainError as error:
                 kept.append(history.to_result(record, why_not=str(error)))
         return Reverted(agent=agent, since=since, undone=undone, kept=kept)
@@ -124,7 +126,7 @@ def _find(vault: OpenVault, event: str, by: Actor) -> Record:
 def _last(vault: OpenVault, by: Actor, owner: str) -> Record:
     name = "" if by.type == "person" else by.name
     newest = records.select(vault.index, by=name, newest_first=True, by_time=True)
-    for record in _undoable(vault, newest):
+    for record in _undoable(newest, _undone_ids(vault)):
         if record.op not in BY_STORE and (not owner or history.owner(vault, record) == owner):
             return record
     raise NotFound("There is nothing to undo.", "See `brain audit`.")
@@ -152,10 +154,9 @@ def _is_last(vault: OpenVault, one: Pending, by: Actor, owner: str) -> bool:
     return True
 
 
-def _undoable(vault: OpenVault, changes: Iterable[Record]) -> Iterator[Record]:
+def _undoable(changes: Iterable[Record], undone: set[str]) -> Iterator[Record]:
     """Yield the changes that can be undone and are not undone yet. Parts of changes are left
     out."""
-    undone = _undone_ids(vault)
     for record in changes:
         is_part = bool({"part_of", "of"} & record.data.keys())
         can_be_undone = _undo_type(record) not in (Undo.NO, Undo.PART)
@@ -180,9 +181,8 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 # -- how -----------------------------------------------------------------------------------------
 
 
-def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
+def _undo(vault: OpenVault, record: Record, force: bool, by: Actor, undone: set[str]) -> Undone:
     """Undo a change with all its parts. If a part cannot be undone, nothing is undone."""
-    undone = _undone_ids(vault)
     if record.id in undone:
         raise BadRequest(
             f"{record.op} of {record.ref} is undone already.",
