@@ -13,6 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -34,14 +35,18 @@ class Line(NamedTuple):
 
 def main() -> None:
     quick = "--quick" in sys.argv
-    lines = list(measure(1_000 if quick else 10_000, 3 if quick else 7))
-    lines += in_process(1_500 if quick else 15_000)
-    lines += hybrid(1_500 if quick else 15_000)
-    if not quick:
-        lines += growth()
-    lines += watching.measure(WORK)
-    lines += [Line(*line) for line in writing.measure(WORK)]
-    lines += [Line(*line) for line in journal.measure(WORK)]
+    lines = []
+    for line in chain(
+        measure(1_000 if quick else 10_000, 3 if quick else 7),
+        in_process(1_500 if quick else 15_000),
+        hybrid(1_500 if quick else 15_000),
+        () if quick else growth(),
+        watching.measure(WORK),
+        writing.measure(WORK),
+        journal.measure(WORK),
+    ):
+        lines.append(Line(*line))
+        print(f"{lines[-1].what}: {lines[-1].measured}", file=sys.stderr, flush=True)
     table = render(lines)
     print(table)
     if "--write" in sys.argv:

@@ -27,7 +27,6 @@ BUDGET_SHARE = 0.08  # of the remaining context
 NAMES = 200  # tokens at the end that name further notes
 NAMES_KEPT = 20  # notes for whose names tokens are left
 MOST_NAMED = 60  # notes, shown or named
-TWICE = 2  # the number of first notes that show two passages
 LINE = 40  # tokens for the round and the ids that had no room
 LEAST_CUT = 40  # tokens below which a part is left out rather than cut
 SEAM = 1  # more tokens that a part may take next to its neighbours
@@ -249,7 +248,7 @@ class _Picks:
             self.take_each(name, parts, self.room)
 
     def take_notes(self, notes: tuple[Part, ...]) -> None:
-        """Choose the best passage of each note, two of the first notes, and every turn. The last
+        """Choose the offered passages of notes and turns, in the order of the ranking. The last
         tokens name further notes, except that the best passage may take them all."""
         names = {
             index: Part("", "", "", "", part.path, 0, title=part.title)
@@ -339,7 +338,6 @@ def _excerpts(notes: tuple[Part, ...]) -> list[tuple[int, int, int]]:
         (passage.place, index, number)
         for index, note in enumerate(notes[:MOST_NAMED])
         for number, passage in enumerate(note.passages)
-        if note.kind == "session" or number < (2 if index < TWICE else 1)
     )
 
 

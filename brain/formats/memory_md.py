@@ -339,7 +339,7 @@ def _without_comments(kept: str) -> str:
 # be parsed separately, if the headings above the lower text are known. So only the text between the
 # last cut before a change and the first cut after it has to be parsed again.
 
-# a line is no cut if the next line may be the second line of a table, whose first line it then is
+# a line before the second line of a table is not a cut, because it is the first line of the table
 _CUT = re.compile(r"^(?:[-*+]|(#{1,6})) +(?=\S).*+(?!\n {0,3}(?:[|:]|-[^ \n]))", re.MULTILINE)
 
 

@@ -260,7 +260,7 @@ def quick(note: Note, parsed: Outline, section: str) -> Place | None:
 
 
 def place_in_section(note: Note, parsed: Outline, section: str, care: int) -> Place:
-    """Return the place of a new entry in a section, next to the entries that are there.
+    """Return the place of a new entry next to the other entries of its section.
 
     With more `care`, the place is farther from text that may hide the entry.
     """

@@ -136,7 +136,7 @@ def context(
         freshness=freshness, notes=tuple(notes),
     )  # fmt: skip
     if not off_reason:
-        with suppress(BrainError, OSError):  # usage that cannot be written is no reason to fail
+        with suppress(BrainError, OSError):  # a context is more important than its usage
             usage.learn(vault, found, ms, actor)
     return found
 

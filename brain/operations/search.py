@@ -157,16 +157,12 @@ def similar(
     vault: OpenVault, id: str, *, limit: int = 5, agent: str = "", by: Actor | str = ""
 ) -> Answer:
     """Return the memories that are most similar to an entry, without the entry itself."""
-    from brain.formats.inline import strip_fields
-    from brain.formats.memory_md import DATE
+    from brain.formats.inline import prose
 
     lookup.check_limit(limit)
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
-    words = strip_fields(row.text)
-    dated = DATE.match(words)
-    undated = words[dated.end() :].lstrip(" :,") if dated else words
-    question = (undated or words)[:_MAX_COMPARED]
+    question = prose(row.text).strip()[:_MAX_COMPARED]
     found = search(
         vault, question, scopes=["memory"], agent=agent, limit=limit + 1, check=False, by=by
     )

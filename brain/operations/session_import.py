@@ -125,8 +125,8 @@ def _import(
 
 
 def _folder_finder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Callable[[], str]:
-    """Return a function that finds the folder for a new session of `owner`. If there is no such
-    agent, the function creates it, if the actor is a person."""
+    """Return a function that finds the folder for a new session of `owner`. A person
+    may import for an agent that does not exist yet; then the function creates the agent."""
 
     def find() -> str:
         try:

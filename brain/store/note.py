@@ -126,7 +126,7 @@ class Note:
 
     @property
     def is_missing(self) -> bool:
-        """True if there is no file, and there should be none."""
+        """True if the file does not exist, as Brain expects."""
         return not self.row.digest and self.is_written and not self.data
 
     @property
@@ -359,7 +359,7 @@ class Note:
             return why
         assert self.history is not None
         if self.history.tip.written:
-            return ""  # nobody has saved the note since Brain wrote it
+            return ""  # the text in the note is the one that Brain wrote
         return "a person is typing" if hold.is_typed_in(self, config.holdSeconds, most) else ""
 
     def _unsafe(self, config: Config) -> str:

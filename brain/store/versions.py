@@ -454,7 +454,8 @@ class History:
         before = Counter(self.head)
         touched = frozenset((was - there) | (there - was))
         own = self._own(base, near, theirs, touched)
-        if evidence.git and not any(theirs):  # deleted note: who has its entries did not start anew
+        # deleted note: a text with entries was not edited from the empty one
+        if evidence.git and not any(theirs):
             own = frozenset(unit for unit in own if unit.startswith("#"))
         version = Version(
             self.next, theirs, at=at, base=base.n, own=own, new=frozenset(there - was),

@@ -397,7 +397,7 @@ def _may_be_copy(names: str) -> bool:
 
 
 def _original(name: str) -> str:
-    """Return the name of the note of which this may be a conflict copy; '' if it is no copy."""
+    """Return the name of the note that this file may be a conflict copy of; '' for other files."""
     return conflict_copies.possible_original(name)[0] if _may_be_copy(name) else ""
 
 
